@@ -1,4 +1,4 @@
-#include "broker/domain/text.h"
+#include "broker/domain/fence.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef PI_INTERCOM_BROKER_DOMAIN_TEXT_H_
-#define PI_INTERCOM_BROKER_DOMAIN_TEXT_H_
+#ifndef PI_INTERCOM_BROKER_DOMAIN_FENCE_H_
+#define PI_INTERCOM_BROKER_DOMAIN_FENCE_H_
 
 #include <cstddef>
 #include <optional>
@@ -28,4 +28,4 @@ std::string SafeLabel(std::string_view label, size_t max_characters = 80);
 
 }  // namespace intercom
 
-#endif  // PI_INTERCOM_BROKER_DOMAIN_TEXT_H_
+#endif  // PI_INTERCOM_BROKER_DOMAIN_FENCE_H_

@@ -1,0 +1,43 @@
+#include "broker/domain/identity.h"
+
+#include <algorithm>
+
+#include "broker/base/error.h"
+#include "broker/domain/fence.h"
+
+namespace intercom {
+
+absl::Status CheckSessionId(std::string_view id) {
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  };
+  const bool valid = !id.empty() && id.size() <= kMaxSessionIdBytes &&
+                     CountCharacters(id).has_value() &&
+                     std::none_of(id.begin(), id.end(), is_control) &&
+                     id.front() != ' ' && id.back() != ' ' &&
+                     id.find('/') == std::string_view::npos;
+  if (valid) return absl::OkStatus();
+  return Error(absl::StatusCode::kInvalidArgument, "SESSION_ID_INVALID",
+               "a session id has 1 to 256 bytes, no control characters, no "
+               "slash and no blank at its ends");
+}
+
+std::string DeliveryId(std::string_view sender_session_id,
+                       std::string_view envelope_id) {
+  std::string id(sender_session_id);
+  id += '/';
+  id += envelope_id;
+  return id;
+}
+
+std::optional<DeliveryIdParts> ParseDeliveryId(std::string_view delivery_id) {
+  const size_t slash = delivery_id.find('/');
+  if (slash == std::string_view::npos || slash == 0 ||
+      slash + 1 == delivery_id.size()) {
+    return std::nullopt;
+  }
+  return DeliveryIdParts{std::string(delivery_id.substr(0, slash)),
+                         std::string(delivery_id.substr(slash + 1))};
+}
+
+}  // namespace intercom

@@ -1,0 +1,76 @@
+#include "broker/domain/route.h"
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+
+namespace intercom {
+namespace {
+
+bool Names(std::string_view to, const v1::AgentEntry& entry) {
+  return entry.session_id() == to ||
+         absl::EqualsIgnoreCase(entry.name(),
+                                absl::string_view(to.data(), to.size()));
+}
+
+std::string NamesOf(const std::vector<v1::AgentEntry>& entries,
+                    bool workers_only) {
+  std::string names;
+  for (const v1::AgentEntry& entry : entries) {
+    if (workers_only && entry.coordinator()) continue;
+    if (!names.empty()) names += ", ";
+    names += SafeLabel(entry.name());
+  }
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::AgentEntry> Route(
+    std::string_view to, std::string_view sender_session_id,
+    const std::vector<v1::AgentEntry>& entries) {
+  if (to.empty()) {
+    return Error(absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
+                 "no recipient is named; say one of: " +
+                     NamesOf(entries, false));
+  }
+  for (const v1::AgentEntry& entry : entries) {
+    if (!Names(to, entry)) continue;
+    if (entry.session_id() == sender_session_id) {
+      return Error(absl::StatusCode::kInvalidArgument, "SELF_TARGET",
+                   "\"" + SafeLabel(to) +
+                       "\" is this session itself; nothing was sent");
+    }
+    return entry;
+  }
+  return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
+               "nobody in this workspace is named \"" + SafeLabel(to) +
+                   "\"; configured are: " + NamesOf(entries, false) +
+                   ". Nothing was sent");
+}
+
+absl::StatusOr<v1::AgentEntry> RouteToWorker(
+    std::string_view to, const std::vector<v1::AgentEntry>& entries) {
+  if (to.empty()) {
+    return Error(absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
+                 "no worker is named; say one of: " + NamesOf(entries, true));
+  }
+  for (const v1::AgentEntry& entry : entries) {
+    if (!Names(to, entry)) continue;
+    if (entry.coordinator()) {
+      return Error(absl::StatusCode::kFailedPrecondition,
+                   "TARGET_IS_COORDINATOR",
+                   "this is an operation on a worker, and \"" + SafeLabel(to) +
+                       "\" is the coordinator");
+    }
+    return entry;
+  }
+  return Error(absl::StatusCode::kNotFound, "UNKNOWN_WORKER",
+               "no worker is named \"" + SafeLabel(to) +
+                   "\"; configured are: " + NamesOf(entries, true));
+}
+
+}  // namespace intercom
