@@ -1,0 +1,62 @@
+#ifndef PI_INTERCOM_BROKER_STORAGE_SESSION_STORE_H_
+#define PI_INTERCOM_BROKER_STORAGE_SESSION_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "broker/storage/database.h"
+#include "intercom/v1/envelope.pb.h"
+
+namespace intercom {
+
+// What is remembered of a session that has attached at least once.
+struct SessionRow {
+  std::string session_id;
+  // Canonical path. Empty for peers.
+  std::string workspace_root;
+  std::string cwd;
+  std::string scope;
+  // The session's own name. May be empty.
+  std::string name;
+  std::string host_kind;
+  std::string host_version;
+  v1::Role role = v1::ROLE_UNSPECIFIED;
+  // Counts the attachments, from 1. Set by Attach.
+  int64_t epoch = 0;
+  absl::Time attached_at;
+  absl::Time last_seen_at;
+};
+
+// Sessions by id, for good. Methods run in the caller's transaction, on the
+// thread of `db`, which must outlive this object; errors as described at
+// Database. The setters do nothing for an unknown session.
+class SessionStore {
+ public:
+  explicit SessionStore(Database& db) : db_(db) {}
+
+  // Stores `row` over what was known of the session and returns its epoch: one
+  // more than the last, whatever `row.epoch` says.
+  absl::StatusOr<int64_t> Attach(const SessionRow& row);
+
+  absl::StatusOr<std::optional<SessionRow>> Find(std::string_view session_id);
+  // The sessions last attached at `workspace_root`, by id.
+  absl::StatusOr<std::vector<SessionRow>> ByRoot(
+      std::string_view workspace_root);
+
+  absl::Status SetSeen(std::string_view session_id, absl::Time at);
+  absl::Status SetName(std::string_view session_id, std::string_view name);
+  absl::Status SetRole(std::string_view session_id, v1::Role role);
+
+ private:
+  Database& db_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_STORAGE_SESSION_STORE_H_
