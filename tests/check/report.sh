@@ -1,0 +1,100 @@
+# Counting and showing checks for tests/run.sh, which sources this. One line a
+# check; the output of a check is shown only when it failed.
+
+passed=0 failed=0 failures=()
+REPORT_DIR=$(mktemp -d)
+trap 'rm -rf "$REPORT_DIR"' EXIT
+
+count() { passed=$((passed + $1)) failed=$((failed + $2)); }
+
+# say STATE NAME SECONDS DETAIL
+say() {
+  local colour=32
+  [ "$1" = ok ] || colour=31
+  if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+    printf '\033[%sm%-4s\033[0m %s (%ss%s)\n' "$colour" "$1" "$2" "$3" "${4:+, $4}"
+  else
+    printf '%-4s %s (%ss%s)\n' "$1" "$2" "$3" "${4:+, $4}"
+  fi
+}
+
+# verdict NAME PASSED FAILED SECONDS LOG
+verdict() {
+  count "$2" "$3"
+  local detail=''
+  [ $(($2 + $3)) -eq 1 ] || detail="$2 passed, $3 failed"
+  if [ "$3" -eq 0 ]; then
+    say ok "$1" "$4" "$detail"
+    return 0
+  fi
+  say FAIL "$1" "$4" "$detail"
+  failures+=("$1")
+  tail -n 250 "$5" | sed 's/^/     | /'
+  return 1
+}
+
+# must NAME COMMAND...: runs it as one check, whatever the filter says.
+must() {
+  local name=$1 log=$REPORT_DIR/log start=$SECONDS code=0
+  shift
+  "$@" >"$log" 2>&1 </dev/null || code=1
+  verdict "$name" $((1 - code)) $code $((SECONDS - start)) "$log"
+}
+
+# check NAME COMMAND...: the same, if the filter wants it.
+check() { ! wanted "$1" || must "$@"; }
+
+# Whether any check whose name begins with the pattern may be wanted: true
+# unless the filter surely names another group.
+any_wanted() {
+  [ "$filter" = . ] && return 0
+  [[ $filter =~ ^(committed|layering|shell|clang|protos|extension) ]] && return 1
+  case $1 in
+    C++*) [[ ! $filter =~ ^(e2e|faults|start|release) ]] ;;
+    *) [[ ! $filter =~ ^C ]] ;;
+  esac
+}
+
+# node_tests NAME DIRECTORY PATTERN: a run of node:test, counted by test.
+node_tests() {
+  wanted "$1" || return 0
+  local log=$REPORT_DIR/log tap=$REPORT_DIR/tap start=$SECONDS code=0 ok bad
+  : >"$tap"
+  (cd "$2" && timeout 1200 "$NODE" --test --test-reporter=spec --test-reporter-destination=stdout \
+    --test-reporter=tap --test-reporter-destination="$tap" "$3") >"$log" 2>&1 </dev/null || code=$?
+  ok=$(sed -n 's/^# pass \([0-9]*\)$/\1/p' "$tap" | tail -n 1)
+  bad=$(sed -n -e 's/^# fail \([0-9]*\)$/\1/p' -e 's/^# cancelled \([0-9]*\)$/\1/p' "$tap" |
+    awk '{ sum += $1 } END { print sum + 0 }')
+  # No totals, or a bad end without a failed test: that is one failure.
+  if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+  verdict "$1" "${ok:-0}" "$bad" $((SECONDS - start)) "$log"
+}
+
+# cpp_tests PREFIX TREE: every test program by ctest, counted by its cases.
+cpp_tests() {
+  local tree=$2 log=$REPORT_DIR/ctest.log name ok bad seconds names=()
+  while read -r name; do
+    wanted "$1$name" && names+=("$name")
+  done < <(ctest --test-dir "$tree" -N | sed -n 's/^ *Test *#[0-9]*: //p')
+  [ "${#names[@]}" -gt 0 ] || return 0
+  ctest --test-dir "$tree" -j 2 -V --timeout 600 -Q -O "$log" \
+    -R "^($(IFS='|'; echo "${names[*]}"))\$" </dev/null >/dev/null 2>&1
+  # The lines of test N begin with "N:", its end is "k/n Test #N: name ... Passed 0.1 sec".
+  while read -r number name state seconds; do
+    sed -n "s/^$number: //p" "$log" >"$REPORT_DIR/log"
+    ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\?\.$/\1/p' "$REPORT_DIR/log" | tail -n 1)
+    bad=$(sed -n 's/^ *\([0-9]*\) FAILED TESTS\?$/\1/p' "$REPORT_DIR/log" | tail -n 1)
+    [ "$state" = Passed ] || [ -n "$bad" ] || bad=1
+    verdict "$1$name" "${ok:-0}" "${bad:-0}" "$seconds" "$REPORT_DIR/log"
+  done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#\([0-9]*\): \([^ ]*\) \.*[ *]*\([A-Za-z]*\).* \([0-9.]*\) sec.*$/\1 \2 \3 \4/p' "$log")
+}
+
+finish() {
+  if [ "$failed" -gt 0 ]; then
+    echo
+    echo "Failed: $(printf '%s; ' "${failures[@]:-installing}")"
+  fi
+  echo "$passed passed, $failed failed"
+  if [ "$failed" -gt 0 ] || [ "$passed" -eq 0 ]; then exit 1; fi
+  exit 0
+}

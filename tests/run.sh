@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Installs, builds and tests everything; `bash tests/run.sh --help` says how.
+set -uo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT" || exit 1
+# shellcheck source=broker/install.sh
+. "$ROOT/broker/install.sh"
+# shellcheck source=tests/check/report.sh
+. "$ROOT/tests/check/report.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: bash tests/run.sh [--quick] [--filter REGEX] [--long] [--no-install]
+
+Installs what is missing, builds, runs every check and test, and ends with
+"N passed, N failed". Exit code 1 if anything failed.
+
+  --quick         leave out the tests with real Pi sessions
+  --filter REGEX  only the checks whose name, as printed, matches: 'layering',
+                  'C\+\+ ', 'e2e main', 'faults'. The builds they need are made.
+  --long          the fault tests with more messages, more deaths and new seeds
+  --no-install    install nothing
+HELP
+}
+
+quick=0 filter=. install=1
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=1 ;;
+    --filter) filter=${2:?--filter needs a pattern}; shift ;;
+    --filter=*) filter=${1#*=} ;;
+    --long) export INTERCOM_TEST_LONG=1 ;;
+    --no-install) install=0 ;;
+    --help | -h) usage; exit 0 ;;
+    *) echo "Unknown argument: $1 (see --help)" >&2; exit 2 ;;
+  esac
+  shift
+done
+if [ "$install" = 1 ]; then
+  intercom_install "$ROOT" tests || { count 0 1; finish; }
+fi
+
+MODULES=$ROOT/extension/node_modules
+NODE=$MODULES/node/bin/node
+BUF=$MODULES/.bin/buf
+export PATH=$MODULES/node/bin:$PATH
+
+wanted() { [[ $1 =~ $filter ]]; }
+
+# build PRESET FLAGS...: configures once and builds. The output is shown only
+# when it fails: thousands of lines otherwise.
+build() {
+  local preset=$1
+  shift
+  if [ ! -f "build/$preset/build.ninja" ] || [ $# -gt 0 ]; then
+    cmake --preset "$preset" "$@" || return 1
+  fi
+  cmake --build "build/$preset"
+}
+build_release() {
+  [ -f build/release/build.ninja ] || cmake --preset release -DINTERCOM_TESTS=OFF || return 1
+  cmake --build build/release --target intercom-broker intercom-agent intercom
+}
+
+sources() { git ls-files -- '*.h' '*.cc' | while read -r path; do [ -f "$path" ] && echo "$path"; done; }
+check_format() { sources | xargs clang-format --dry-run -Werror; }
+check_scripts() {
+  local script
+  for script in broker/*.sh tests/*.sh tests/*/*.sh .ci/run; do bash -n "$script" || return 1; done
+}
+
+check "committed files" "$NODE" tests/check/committed.mjs
+check "layering" "$NODE" tests/check/layering.mjs
+check "shell scripts" check_scripts
+check "clang-format" check_format
+check "protos: buf lint" "$BUF" lint protos
+check "protos: buf format" "$BUF" format -d --exit-code protos
+
+check "extension: types" "$MODULES/.bin/tsc" -p extension --noEmit
+node_tests "extension: tests" extension 'test/**/*.test.ts'
+
+# The C++ tests, with sanitizers, two programs at a time.
+if any_wanted "C++ "; then
+  if must "C++ build (ASan, UBSan)" build debug; then
+    cpp_tests "C++ " build/debug
+  fi
+fi
+check "clang: thread safety" build clang -DINTERCOM_TESTS=OFF
+
+if [ "$quick" = 0 ] && any_wanted "e2e|faults|start"; then
+  if must "release build" build_release; then
+    for file in tests/e2e/*.test.mjs tests/faults/*.test.mjs; do
+      [ -f "$file" ] || continue
+      name=$(basename "$file" .test.mjs)
+      node_tests "$(basename "$(dirname "$file")"): $name" . "$file"
+    done
+  fi
+fi
+finish
