@@ -1,0 +1,29 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_DELIVERY_TEXT_H_
+#define PI_INTERCOM_WORKER_AGENT_TOOLS_DELIVERY_TEXT_H_
+
+#include <string>
+
+#include "intercom/v1/session.pb.h"
+#include "worker-agent/host/json_fields.h"
+
+namespace intercom {
+
+// What the model reads of a delivery: who says it, outside the fence and in our
+// words; what was said, fenced; and how to answer.
+std::string DeliveryContent(const v1::Delivery& delivery);
+
+// One line for a person.
+std::string DeliverySummary(const v1::Delivery& delivery);
+
+// The parameters of the `deliver` notification.
+Json DeliverParams(const v1::Delivery& delivery);
+
+// "a shell of Builder (worker), not a person": who sent it, truthfully.
+std::string SenderLabel(const v1::Sender& sender);
+
+// "session", "shell", "person", "broker", "client".
+std::string_view OriginLabel(v1::Origin origin);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_DELIVERY_TEXT_H_

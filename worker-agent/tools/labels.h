@@ -1,0 +1,44 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_LABELS_H_
+#define PI_INTERCOM_WORKER_AGENT_TOOLS_LABELS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "google/protobuf/timestamp.pb.h"
+#include "intercom/v1/envelope.pb.h"
+#include "intercom/v1/roster.pb.h"
+
+namespace intercom {
+
+// Values as a person reads them, in lower case; "unknown" for others.
+std::string_view StateLabel(v1::DeliveryState state);
+std::string_view EndLabel(v1::DeliveryEnd end);
+std::string_view PresenceLabel(v1::Presence presence);
+std::string_view KindLabel(v1::EnvelopeKind kind);
+std::string_view PhaseLabel(v1::ActivityPhase phase);
+
+// "queued: Builder is away; it is delivered when that session returns".
+// `recipient` is shown as a safe label.
+std::string WaitSentence(v1::WaitReason reason, std::string_view recipient);
+
+// "working · Running command", or "" when nothing is known.
+std::string ActivityLabel(const v1::Activity& activity);
+
+// The name, else the id, as a safe label.
+std::string NameOr(std::string_view name, std::string_view session_id);
+
+// The first eight characters of an id.
+std::string ShortId(std::string_view id);
+
+// "12:03:04Z" and "2026-11-30 12:03:04Z". Empty for the unset time.
+std::string TimeOfDay(const google::protobuf::Timestamp& time);
+std::string DateAndTime(const google::protobuf::Timestamp& time);
+absl::Time ToTime(const google::protobuf::Timestamp& time);
+
+// "4s", "12m", "3h", "2d". Negative ages count as 0.
+std::string AgeLabel(absl::Duration age);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_LABELS_H_

@@ -1,0 +1,191 @@
+#include "worker-agent/tools/tool_result.h"
+
+#include "broker/base/error.h"
+#include "broker/domain/fence.h"
+#include "broker/domain/permissions.h"
+#include "worker-agent/host/rpc_error.h"
+#include "worker-agent/tools/bounded_text.h"
+#include "worker-agent/tools/labels.h"
+#include "worker-agent/tools/text_table.h"
+
+namespace intercom {
+namespace {
+
+std::string RecipientOf(const v1::DeliveryRecord& record) {
+  return NameOr(record.recipient_name(), record.recipient_session_id());
+}
+
+// "loaded", or what is missing; empty for sessions without an entry.
+std::string LoadedLabel(const v1::RosterEntry& entry) {
+  if (entry.description().empty()) return "";
+  if (entry.responsibility_outdated()) return "outdated";
+  return entry.responsibility_loaded() ? "loaded" : "not loaded";
+}
+
+std::string EntrySentence(const v1::RosterEntry& entry) {
+  std::string text = NameOr(entry.name(), entry.session_id()) + " is " +
+                     std::string(PresenceLabel(entry.presence()));
+  if (!entry.activity().label().empty() || entry.activity().phase() != 0) {
+    text += ", " + ActivityLabel(entry.activity());
+  }
+  if (const std::string loaded = LoadedLabel(entry); !loaded.empty()) {
+    text += ", responsibility " + loaded;
+  }
+  if (entry.waiting() > 0) {
+    text += ", " + std::to_string(entry.waiting()) + " waiting";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+Json ToolResult::ToJson() const {
+  Json json = {{"text", BoundText(text,
+                                  "the rest is shown by the command "
+                                  "line: intercom list, or intercom "
+                                  "history")},
+               {"summary", summary},
+               {"isError", is_error}};
+  if (!code.empty()) json["code"] = code;
+  if (!reason.empty()) json["reason"] = reason;
+  if (!details.is_null()) json["details"] = details;
+  return json;
+}
+
+ToolResult RenderError(const absl::Status& status) {
+  const std::string message = StripControls(MessageOf(status));
+  return {.text = message,
+          .summary = SafeLabel(message, 120),
+          .is_error = true,
+          .code = std::string(CodeName(status.code())),
+          .reason = ReasonOf(status),
+          .details = nullptr};
+}
+
+ToolResult RenderSubmitted(const v1::DeliveryRecord& record) {
+  const std::string& id = record.envelope().envelope_id();
+  const std::string to = RecipientOf(record);
+  std::string state(StateLabel(record.state()));
+  ToolResult result;
+  result.text = "Message to " + to + ": " + state + ", id " + id + ".\n";
+  if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
+    state = EndLabel(record.end());
+    result.text += "It ended: " + state + ".\n";
+  } else if (record.wait_reason() != v1::WAIT_REASON_UNSPECIFIED) {
+    const std::string wait =
+        WaitSentence(record.wait_reason(), record.recipient_name().empty()
+                                               ? record.recipient_session_id()
+                                               : record.recipient_name());
+    result.text += wait + ".\n";
+    state += ", " + wait.substr(0, wait.find(';'));
+  }
+  result.summary = "→ " + to + " · " + state;
+  result.details = {{"envelopeId", id},
+                    {"deliveryId", record.delivery_id()},
+                    {"recipient", record.recipient_session_id()},
+                    {"state", StateLabel(record.state())}};
+  return result;
+}
+
+std::string RosterTable(
+    const google::protobuf::RepeatedPtrField<v1::RosterEntry>& entries) {
+  TextTable table({"NAME", "ROLE", "PRESENCE", "ACTIVITY", "RESPONSIBILITY",
+                   "WAITING", "DIRECTORY", "SESSION", "DESCRIPTION"});
+  for (const v1::RosterEntry& entry : entries) {
+    table.AddRow({entry.name().empty() ? "–" : SafeLabel(entry.name(), 40),
+                  std::string(RoleName(entry.role())),
+                  std::string(PresenceLabel(entry.presence())),
+                  ActivityLabel(entry.activity()), LoadedLabel(entry),
+                  entry.waiting() > 0 ? std::to_string(entry.waiting()) : "",
+                  SafeLabel(entry.project_directory().empty()
+                                ? std::string_view(".")
+                                : std::string_view(entry.project_directory()),
+                            120),
+                  SafeLabel(entry.session_id(), 256),
+                  entry.description().empty()
+                      ? ""
+                      : CutToWidth(SafeLabel(entry.description(), 200), 60)});
+  }
+  return table.ToString();
+}
+
+ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response) {
+  ToolResult result;
+  result.text = "Workspace " + SafeLabel(response.root(), 4096) + "\n";
+  if (response.stale()) {
+    result.text +=
+        "The config is invalid now, so this is the last good state: " +
+        SafeLabel(response.config_error(), 1000) + "\n";
+  }
+  result.text += RosterTable(response.entries());
+  int attached = 0;
+  for (const v1::RosterEntry& entry : response.entries()) {
+    if (entry.presence() == v1::PRESENCE_ATTACHED) ++attached;
+  }
+  result.summary = std::to_string(response.entries_size()) + " sessions, " +
+                   std::to_string(attached) + " attached" +
+                   (response.stale() ? ", config invalid" : "");
+  return result;
+}
+
+ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response) {
+  const std::string name = SafeLabel(response.entry().name());
+  ToolResult result;
+  result.text = response.changed()
+                    ? "Wrote the entry of " + name + " into the config.\n"
+                    : "The config says this about " + name +
+                          " already; nothing was written.\n";
+  result.text += response.attached()
+                     ? "It is attached: intercom_reload_worker makes it take "
+                       "its name and responsibility on.\n"
+                     : "It is not attached; it loads the entry when it "
+                       "attaches next.\n";
+  result.summary =
+      name + (response.changed() ? " configured" : " was configured already");
+  result.details = {{"sessionId", response.entry().session_id()},
+                    {"name", response.entry().name()},
+                    {"attached", response.attached()},
+                    {"changed", response.changed()}};
+  return result;
+}
+
+ToolResult RenderReloaded(const v1::ReloadWorkerResponse& response) {
+  const std::string name = SafeLabel(response.entry().name());
+  ToolResult result;
+  result.text = name +
+                " loaded its responsibility. It now waits for work: "
+                "send it with intercom_send.\n";
+  if (!response.warning().empty()) {
+    result.text += "Warning: " + SafeLabel(response.warning(), 512) + "\n";
+  }
+  result.summary =
+      name + " loaded" + (response.warning().empty() ? "" : ", with a warning");
+  return result;
+}
+
+ToolResult RenderRequestedStatus(const v1::RequestStatusResponse& response) {
+  ToolResult result;
+  result.text = EntrySentence(response.entry()) + "\n";
+  result.text += response.report_requested()
+                     ? "Its own report follows as a notice.\n"
+                     : "It was not asked for a report of its own.\n";
+  result.summary = SafeLabel(EntrySentence(response.entry()), 120);
+  return result;
+}
+
+ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response) {
+  ToolResult result;
+  result.summary =
+      response.reported() ? "status reported" : "status not reported";
+  result.text =
+      response.reported() ? "Reported to the coordinator: " : "Not reported: ";
+  if (!response.reported()) {
+    result.text += SafeLabel(response.note(), 512) + " Known here: ";
+  }
+  result.text += "session " + SafeLabel(response.status().session_id(), 256) +
+                 ", " + (response.status().busy() ? "busy" : "not busy") +
+                 ", port " + std::to_string(response.status().port()) + ".\n";
+  return result;
+}
+
+}  // namespace intercom

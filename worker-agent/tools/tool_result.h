@@ -1,0 +1,43 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_RESULT_H_
+#define PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_RESULT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "intercom/v1/envelope.pb.h"
+#include "intercom/v1/session.pb.h"
+#include "intercom/v1/workspace.pb.h"
+#include "worker-agent/host/json_fields.h"
+
+namespace intercom {
+
+// What a tool call answers: text for the model and one line for a person.
+struct ToolResult {
+  std::string text;
+  std::string summary;
+  bool is_error = false;
+  // The gRPC name and the stable reason of an error.
+  std::string code;
+  std::string reason;
+  // For a program; null if there is none.
+  Json details;
+
+  // As `tools/call` answers it. The text is bounded here.
+  Json ToJson() const;
+};
+
+ToolResult RenderError(const absl::Status& status);
+ToolResult RenderSubmitted(const v1::DeliveryRecord& record);
+ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response);
+ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response);
+ToolResult RenderReloaded(const v1::ReloadWorkerResponse& response);
+ToolResult RenderRequestedStatus(const v1::RequestStatusResponse& response);
+ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response);
+
+// The roster as a table, for tools and the command line alike.
+std::string RosterTable(
+    const google::protobuf::RepeatedPtrField<v1::RosterEntry>& entries);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_RESULT_H_
