@@ -1,0 +1,213 @@
+#include "broker/config/config_edit.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/config/json_syntax.h"
+#include "broker/config/json_text.h"
+#include "broker/config/workspace_config.h"
+
+namespace intercom {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::string_view kFileName = "config.json";
+constexpr char kCoordinatorDescription[] =
+    "Leads this workspace: plans, hands out work and reviews the results.";
+
+// Bytes to put in place of a span.
+struct Splice {
+  Span span;
+  std::string bytes;
+};
+
+absl::Status EntryInvalid(absl::string_view what) {
+  return Error(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID",
+               std::string(what));
+}
+
+std::string Apply(std::string_view text, std::vector<Splice> splices) {
+  std::sort(splices.begin(), splices.end(),
+            [](const Splice& a, const Splice& b) {
+              return a.span.begin < b.span.begin;
+            });
+  std::string out;
+  size_t at = 0;
+  for (const Splice& splice : splices) {
+    out += text.substr(at, splice.span.begin - at);
+    out += splice.bytes;
+    at = splice.span.end;
+  }
+  out += text.substr(at);
+  return out;
+}
+
+// The JSON text of `value`, at most `indent` spaces a level (-1: one line).
+absl::StatusOr<std::string> Dump(const ordered_json& value, int indent) {
+  try {
+    return value.dump(indent);
+  } catch (const json::exception&) {
+    return EntryInvalid("text is not valid UTF-8");
+  }
+}
+
+// `text`, unless it breaks a rule of the config.
+absl::StatusOr<std::string> Checked(std::string text) {
+  const auto config = WorkspaceConfig::Parse(text, kFileName);
+  if (!config.ok()) return EntryInvalid(config.status().message());
+  return text;
+}
+
+// An entry in the text of a valid config.
+struct EntryText {
+  json value;
+  Span span;
+};
+
+absl::StatusOr<std::vector<EntryText>> Entries(std::string_view bytes) {
+  INTERCOM_RETURN_IF_ERROR(WorkspaceConfig::Parse(bytes, kFileName).status());
+  INTERCOM_ASSIGN_OR_RETURN(json file, ParseConfigJson(bytes, kFileName));
+  std::vector<EntryText> entries;
+  for (const Span& span :
+       ElementSpans(bytes, ValueOf(bytes, RootSpan(bytes), "agents"))) {
+    entries.push_back({std::move(file["agents"][entries.size()]), span});
+  }
+  return entries;
+}
+
+bool IsFenced(const json& worker) {
+  const std::set<std::string> kFencing = {
+      "requested", "awaiting_handoff", "awaiting_settlement",
+      "ready",     "closing",          "uncertain"};
+  const auto job = worker.find("closeJob");
+  return job != worker.end() &&
+         kFencing.count(job->at("state").get<std::string>()) > 0;
+}
+
+ordered_json ToJson(const v1::AgentEntry& agent, bool coordinator) {
+  return {{"sessionId", agent.session_id()},
+          {"name", agent.name()},
+          {"coordinator", coordinator},
+          {"description", agent.description()},
+          {"port", agent.port()},
+          {"projectDirectory", agent.project_directory()}};
+}
+
+absl::StatusOr<std::string> ChangeEntry(std::string_view bytes,
+                                        const EntryText& entry,
+                                        const ordered_json& wanted) {
+  std::vector<Splice> splices;
+  for (const MemberSpan& member : MemberSpans(bytes, entry.span)) {
+    const auto value = wanted.find(member.key);
+    if (value == wanted.end() || json(*value) == entry.value[member.key]) {
+      continue;
+    }
+    INTERCOM_ASSIGN_OR_RETURN(std::string text, Dump(*value, -1));
+    splices.push_back({member.value, std::move(text)});
+  }
+  return Checked(Apply(bytes, std::move(splices)));
+}
+
+// Appends an entry behind `last`, in the way in which `last` is written.
+absl::StatusOr<std::string> AddEntry(std::string_view bytes, Span last,
+                                     const ordered_json& wanted) {
+  const std::string_view line_indent = LineIndent(bytes, last.begin);
+  const bool own_line = line_indent.data() != nullptr;
+  const bool many_lines =
+      bytes.substr(last.begin, last.end - last.begin).find('\n') !=
+      std::string_view::npos;
+  const std::string newline = NewlineOf(bytes) + std::string(line_indent);
+  INTERCOM_ASSIGN_OR_RETURN(std::string text,
+                            Dump(wanted, own_line && many_lines ? 1 : -1));
+  // Strings hold no raw line end, so these are all structure.
+  text = absl::StrReplaceAll(
+      text, {{"\n ", newline + IndentOf(bytes)}, {"\n}", newline + "}"}});
+  text = absl::StrCat(own_line ? "," + newline : std::string(", "), text);
+  return Checked(Apply(bytes, {{{last.end, last.end}, std::move(text)}}));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> UpsertWorker(std::string_view bytes,
+                                         const v1::AgentEntry& agent) {
+  INTERCOM_ASSIGN_OR_RETURN(const std::vector<EntryText> entries,
+                            Entries(bytes));
+  const ordered_json wanted = ToJson(agent, /*coordinator=*/false);
+  for (const EntryText& entry : entries) {
+    if (entry.value["sessionId"].get<std::string>() != agent.session_id()) {
+      continue;
+    }
+    if (entry.value["coordinator"].get<bool>()) {
+      return Error(absl::StatusCode::kFailedPrecondition,
+                   "TARGET_IS_COORDINATOR",
+                   "the coordinator cannot be configured as a worker");
+    }
+    if (IsFenced(entry.value)) {
+      return Error(
+          absl::StatusCode::kFailedPrecondition, "WORKER_FENCED",
+          absl::StrCat(entry.value["name"].get<std::string>(),
+                       " is being closed (",
+                       entry.value["closeJob"]["state"].get<std::string>(),
+                       "); configure it again afterwards"));
+    }
+    return ChangeEntry(bytes, entry, wanted);
+  }
+  return AddEntry(bytes, entries.back().span, wanted);
+}
+
+absl::StatusOr<std::string> SetPort(std::string_view bytes,
+                                    std::string_view session_id, int port) {
+  INTERCOM_ASSIGN_OR_RETURN(const std::vector<EntryText> entries,
+                            Entries(bytes));
+  for (const EntryText& entry : entries) {
+    if (entry.value["sessionId"].get<std::string>() == session_id) {
+      return ChangeEntry(bytes, entry, {{"port", port}});
+    }
+  }
+  return Error(absl::StatusCode::kNotFound, "NO_ENTRY",
+               "no agent with session id " + std::string(session_id));
+}
+
+absl::StatusOr<std::string> DropDashboardPort(std::string_view bytes) {
+  INTERCOM_ASSIGN_OR_RETURN(const std::vector<EntryText> entries,
+                            Entries(bytes));
+  for (const EntryText& entry : entries) {
+    const std::vector<MemberSpan> members = MemberSpans(bytes, entry.span);
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (members[i].key != "dashboardPort") continue;
+      // With the comma and the line end that belong to it. Other members are
+      // required, so it is never the only one.
+      const Span span =
+          i > 0 ? Span{members[i - 1].whole.end, members[i].whole.end}
+                : Span{members[0].whole.begin, members[1].whole.begin};
+      return Checked(Apply(bytes, {{span, ""}}));
+    }
+  }
+  return std::string(bytes);
+}
+
+absl::StatusOr<std::string> NewConfig(std::string_view session_id, int port) {
+  v1::AgentEntry agent;
+  agent.set_session_id(std::string(session_id));
+  agent.set_name("Coordinator");
+  agent.set_description(kCoordinatorDescription);
+  agent.set_port(port);
+  agent.set_project_directory(".");
+  const ordered_json file = {
+      {"version", 1},
+      {"multiplexer", "herdr"},
+      {"agents", ordered_json::array({ToJson(agent, /*coordinator=*/true)})}};
+  INTERCOM_ASSIGN_OR_RETURN(std::string text, Dump(file, 2));
+  return Checked(text + "\n");
+}
+
+}  // namespace intercom
