@@ -9,7 +9,7 @@ import { until } from "./until.mjs";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 export const BIN = process.env.INTERCOM_BIN ?? join(ROOT, "build/release/bin");
-const BUF = join(ROOT, "extension/node_modules/.bin/buf");
+export const BUF = join(ROOT, "extension/node_modules/.bin/buf");
 
 /** Runs a program to its end; never rejects. */
 export function run(program, args, { env = process.env, cwd, input, timeoutMs = 30_000 } = {}) {

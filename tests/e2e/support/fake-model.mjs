@@ -11,7 +11,8 @@
 //
 // A step: { say } | { tool, args } | { tools: [[name, args], …] } | { status }
 // (an error) | { hang: true }. With `gate`, a promise, it waits for it first and
-// keeps the answer streaming meanwhile. `args` may be a function of the request.
+// keeps the answer streaming meanwhile. `args` may be a function of the request,
+// and so may a whole rule: one function in place of its steps gives each step.
 import { createServer } from "node:http";
 import { sleep } from "./until.mjs";
 
@@ -117,6 +118,7 @@ export class FakeModel {
 			if (rule === undefined) continue;
 			const answers = record.talk.slice(index).filter((later) => later.role === "assistant").length;
 			record.rule = rule.pattern.source;
+			if (typeof rule.steps[0] === "function") return rule.steps[0](record, answers) ?? { say: "ok" };
 			return rule.steps[answers] ?? { say: "ok" };
 		}
 		return { say: "ok" };

@@ -34,7 +34,7 @@ export class Rig {
 			...Object.fromEntries(inherited.filter(([name]) => ["PATH", "HOME", "USER", "SHELL", "ASAN_OPTIONS"].includes(name))),
 			...{ LANG: "C.UTF-8", TERM: "xterm-256color", PI_INTERCOM_HOME: rig.home },
 			...{ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
-			...{ INTERCOM_BIN: BIN, PI_INTERCOM_BIN: BIN },
+			...{ PI_INTERCOM_AGENT: join(BIN, "intercom-agent") },
 		};
 		rig.broker = new BrokerView(rig.home, rig.env);
 		rig.model = await FakeModel.start();
@@ -90,7 +90,9 @@ export class Rig {
 }
 
 /** A test with a world of its own. On failure everything it saw is printed. */
-export function scenario(name, body, { timeoutMs = 180_000, skip } = {}) {
+export function scenario(name, ...rest) {
+	const body = rest.find((argument) => typeof argument === "function");
+	const { timeoutMs = 180_000, skip } = rest.find((argument) => typeof argument === "object") ?? {};
 	test(name, { timeout: timeoutMs, skip }, async (context) => {
 		const rig = await Rig.create();
 		try {
