@@ -1,0 +1,368 @@
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { isObject, type JsonObject, PROTOCOL_VERSION } from "./contract.ts";
+import { type BadLine, LineReader } from "./line-reader.ts";
+import type { Timers } from "./timers.ts";
+
+const LINE_LIMIT_BYTES = 1024 * 1024;
+const UNREAD_LIMIT_BYTES = 8 * 1024 * 1024;
+const STDERR_LIMIT_CHARS = 8 * 1024;
+const FIRST_BACKOFF_MS = 200;
+const LAST_BACKOFF_MS = 10_000;
+const BACKOFF_GROWTH = 3.7;
+const STARTS_PER_MINUTE = 5;
+const MINUTE_MS = 60_000;
+const INITIALIZE_LIMIT_MS = 10_000;
+const END_LIMIT_MS = 1_000;
+const TERM_LIMIT_MS = 500;
+
+export type AgentChild = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** The agent went away before it answered, or there is none: what was asked may or may not have happened. */
+export class AgentGone extends Error {}
+
+/** The agent's error answer to a request. */
+export class AgentRefusal extends Error {
+	readonly code: string;
+	readonly reason: string;
+
+	constructor(message: string, code: string, reason: string) {
+		super(message);
+		this.code = code;
+		this.reason = reason;
+	}
+}
+
+/** What the link's owner provides. No callback may throw; one that does is reported as a notice and goes no further. */
+export interface AgentOwner {
+	/** Starts one agent process. May throw. */
+	spawn(): AgentChild;
+	/** The params of `initialize`. `again` is true where an agent of this link died before. */
+	initialize(again: boolean): JsonObject;
+	onUp(): void;
+	/** The agent died or stopped reading. Another start follows unless `onGaveUp` is called. */
+	onDown(): void;
+	/** There will be no further start. `problem` is for a person. */
+	onGaveUp(problem: string): void;
+	onNotification(method: string, params: unknown): void;
+	/** Answers a request of the agent; a rejection becomes an error answer. */
+	onRequest(method: string, params: unknown): Promise<JsonObject>;
+}
+
+interface OpenCall {
+	resolve(result: unknown): void;
+	reject(error: Error): void;
+}
+
+/** One running agent process. */
+interface Life {
+	readonly child: AgentChild;
+	readonly exited: Promise<void>;
+	readonly calls: Map<number, OpenCall>;
+	up: boolean;
+	over: boolean;
+}
+
+/**
+ * The JSON-RPC link to the agent over the standard streams of a child process: starts it, starts it again after a
+ * death (0.2 s to 10 s apart, at most five starts a minute), and ends it. Nothing here throws into the host.
+ */
+export class AgentProcess {
+	readonly #owner: AgentOwner;
+	readonly #timers: Timers;
+	readonly #starts: number[] = [];
+	readonly #waiting = new Set<() => void>();
+	#life: Life | undefined;
+	#nextId = 1;
+	#launches = 0;
+	#started = false;
+	#final = false;
+	#stopping: Promise<void> | undefined;
+	#cancelRestart: (() => void) | undefined;
+	#log = "";
+
+	constructor(owner: AgentOwner, timers: Timers) {
+		this.#owner = owner;
+		this.#timers = timers;
+	}
+
+	get isUp(): boolean {
+		return this.#life?.up === true;
+	}
+
+	/** Whether no agent will come up any more. */
+	get isFinal(): boolean {
+		return this.#final || this.#stopping !== undefined;
+	}
+
+	/** The end of what agents wrote to standard error, with the link's own remarks. */
+	get log(): string {
+		return this.#log;
+	}
+
+	start(): void {
+		if (this.#started || this.isFinal) return;
+		this.#started = true;
+		this.#launch();
+	}
+
+	/** The agent said that it has ended for good: its exit is then no death. */
+	retire(): void {
+		this.#final = true;
+		this.#cancelRestart?.();
+		this.#wake();
+	}
+
+	/** Rejects with AgentGone, with AgentRefusal, or with an Error where the message is too long to send. */
+	call(method: string, params: JsonObject): Promise<unknown> {
+		const life = this.#life;
+		if (life === undefined || !life.up) return Promise.reject(new AgentGone("the intercom agent is not running"));
+		return this.#request(life, method, params);
+	}
+
+	/** False where the message was not sent: no agent, or too long. */
+	notify(method: string, params: JsonObject): boolean {
+		const life = this.#life;
+		if (life === undefined || !life.up) return false;
+		return this.#write(life, { jsonrpc: "2.0", method, params });
+	}
+
+	/** Resolves to whether an agent is up, within `limitMs`. */
+	whenUp(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+		if (this.isUp) return Promise.resolve(true);
+		if (this.isFinal || signal?.aborted === true) return Promise.resolve(false);
+		return new Promise((resolve) => {
+			const finish = (): void => {
+				this.#waiting.delete(finish);
+				signal?.removeEventListener("abort", finish);
+				cancel();
+				resolve(this.isUp);
+			};
+			const cancel = this.#timers.after(Math.max(0, limitMs), finish);
+			this.#waiting.add(finish);
+			signal?.addEventListener("abort", finish);
+		});
+	}
+
+	/** Says goodbye and leaves no process behind. Calling it twice is harmless. */
+	stop(reason: string): Promise<void> {
+		this.#stopping ??= this.#stop(reason);
+		return this.#stopping;
+	}
+
+	async #stop(reason: string): Promise<void> {
+		this.#cancelRestart?.();
+		const life = this.#life;
+		this.#wake();
+		if (life === undefined) return;
+		if (life.up) this.#write(life, { jsonrpc: "2.0", method: "goodbye", params: { reason } });
+		life.child.stdin.end();
+		if (!(await this.#exitsWithin(life, END_LIMIT_MS))) {
+			life.child.kill("SIGTERM");
+			if (!(await this.#exitsWithin(life, TERM_LIMIT_MS))) {
+				life.child.kill("SIGKILL");
+				await this.#exitsWithin(life, TERM_LIMIT_MS);
+			}
+		}
+		this.#bury(life);
+	}
+
+	#exitsWithin(life: Life, limitMs: number): Promise<boolean> {
+		return new Promise((resolve) => {
+			const cancel = this.#timers.after(limitMs, () => resolve(false));
+			void life.exited.then(() => {
+				cancel();
+				resolve(true);
+			});
+		});
+	}
+
+	#launch(): void {
+		const now = this.#timers.now();
+		while (this.#starts[0] !== undefined && now - this.#starts[0] >= MINUTE_MS) this.#starts.shift();
+		if (this.#starts.length >= STARTS_PER_MINUTE) {
+			this.#giveUp(`The intercom agent ended ${STARTS_PER_MINUTE} times within a minute and is not started again; /reload tries anew.`);
+			return;
+		}
+		this.#starts.push(now);
+		this.#launches++;
+		let child: AgentChild;
+		try {
+			child = this.#owner.spawn();
+		} catch (error) {
+			this.#remark(`start failed: ${String(error)}`);
+			this.#restart();
+			return;
+		}
+		const exited = new Promise<void>((resolve) => {
+			child.once("close", () => resolve());
+			child.once("error", (error) => {
+				this.#remark(`start failed: ${error.message}`);
+				if (child.pid === undefined) resolve();
+			});
+		});
+		const life: Life = { child, exited, calls: new Map(), up: false, over: false };
+		this.#life = life;
+		const reader = new LineReader(
+			LINE_LIMIT_BYTES,
+			(line) => this.#guarded(() => this.#receive(life, line)),
+			(bad) => this.#reject(bad),
+		);
+		child.stdout.on("data", (chunk: Buffer) => reader.read(chunk));
+		child.stdout.on("end", () => reader.end());
+		child.stderr.on("data", (chunk: Buffer) => this.#keepLog(chunk.toString("utf8")));
+		child.stdin.on("error", (error: Error) => this.#remark(`writing failed: ${error.message}`));
+		for (const stream of [child.stdout, child.stderr]) stream.on("error", (error: Error) => this.#remark(`reading failed: ${error.message}`));
+		void exited.then(() => this.#died(life));
+		void this.#initialize(life);
+	}
+
+	async #initialize(life: Life): Promise<void> {
+		const cancelLimit = this.#timers.after(INITIALIZE_LIMIT_MS, () => {
+			this.#remark("initialize was not answered");
+			life.child.kill("SIGKILL");
+		});
+		try {
+			const params = this.#owner.initialize(this.#launches > 1);
+			const result = await this.#request(life, "initialize", { protocolVersion: PROTOCOL_VERSION, ...params });
+			if (!isObject(result) || result.protocolVersion !== PROTOCOL_VERSION) {
+				this.#giveUp(`The intercom agent speaks another protocol version than this extension (${PROTOCOL_VERSION}): install both from one release.`);
+				life.child.kill("SIGTERM");
+				return;
+			}
+			if (life.over || this.#stopping !== undefined) return;
+			life.up = true;
+			this.#guarded(() => this.#owner.onUp());
+			this.#wake();
+		} catch (error) {
+			this.#remark(`initialize failed: ${error instanceof Error ? error.message : String(error)}`);
+			if (!life.over) life.child.kill("SIGTERM");
+		} finally {
+			cancelLimit();
+		}
+	}
+
+	#died(life: Life): void {
+		if (life.over) return;
+		const wasUp = life.up;
+		this.#bury(life);
+		if (wasUp) this.#guarded(() => this.#owner.onDown());
+		if (!this.isFinal) this.#restart();
+	}
+
+	#bury(life: Life): void {
+		life.over = true;
+		life.up = false;
+		if (this.#life === life) this.#life = undefined;
+		for (const call of life.calls.values()) call.reject(new AgentGone("the intercom agent ended"));
+		life.calls.clear();
+	}
+
+	#restart(): void {
+		const delayMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * BACKOFF_GROWTH ** (this.#starts.length - 1));
+		this.#cancelRestart = this.#timers.after(delayMs, () => {
+			if (!this.isFinal) this.#launch();
+		});
+	}
+
+	#giveUp(problem: string): void {
+		if (this.isFinal) return;
+		this.#final = true;
+		this.#wake();
+		const tail = this.#log.trim().split("\n").slice(-3).join("\n");
+		this.#guarded(() => this.#owner.onGaveUp(tail === "" ? problem : `${problem}\n${tail}`));
+	}
+
+	#wake(): void {
+		for (const finish of [...this.#waiting]) finish();
+	}
+
+	#request(life: Life, method: string, params: JsonObject): Promise<unknown> {
+		const id = this.#nextId++;
+		return new Promise((resolve, reject) => {
+			life.calls.set(id, { resolve, reject });
+			if (!this.#write(life, { jsonrpc: "2.0", id, method, params })) {
+				life.calls.delete(id);
+				reject(life.over ? new AgentGone("the intercom agent ended") : new Error(`the message is longer than ${LINE_LIMIT_BYTES} bytes`));
+			}
+		});
+	}
+
+	#write(life: Life, message: JsonObject): boolean {
+		const line = `${JSON.stringify(message)}\n`;
+		if (life.over || Buffer.byteLength(line) > LINE_LIMIT_BYTES) return false;
+		if (life.child.stdin.writableLength > UNREAD_LIMIT_BYTES) {
+			this.#remark(`the agent left ${UNREAD_LIMIT_BYTES} bytes unread and is started again`);
+			life.child.kill("SIGKILL");
+			return false;
+		}
+		if (!life.child.stdin.writable) return false;
+		life.child.stdin.write(line);
+		return true;
+	}
+
+	#receive(life: Life, line: string): void {
+		let message: unknown;
+		try {
+			message = JSON.parse(line);
+		} catch {
+			this.#remark(`a line of ${line.length} characters is not JSON`);
+			return;
+		}
+		if (!isObject(message) || life.over) return;
+		const { id, method } = message;
+		if (typeof method === "string") {
+			if (typeof id === "number" || typeof id === "string") void this.#answer(life, id, method, message.params);
+			else this.#owner.onNotification(method, message.params);
+			return;
+		}
+		if (typeof id !== "number") {
+			this.#remark("a message is neither request nor answer");
+			return;
+		}
+		const call = life.calls.get(id);
+		life.calls.delete(id);
+		if (call === undefined) return;
+		if (isObject(message.error)) call.reject(refusal(message.error));
+		else call.resolve(message.result);
+	}
+
+	async #answer(life: Life, id: number | string, method: string, params: unknown): Promise<void> {
+		try {
+			const result = await this.#owner.onRequest(method, params);
+			this.#write(life, { jsonrpc: "2.0", id, result });
+		} catch (error) {
+			const message = error instanceof Error ? error.message : String(error);
+			this.#write(life, { jsonrpc: "2.0", id, error: { code: -32603, message, data: { code: "INTERNAL", reason: "HOST_FAILED" } } });
+		}
+	}
+
+	#reject(bad: BadLine): void {
+		this.#remark(`a line of ${bad.lengthBytes} bytes from the agent is ${bad.problem} and was dropped`);
+	}
+
+	#guarded(run: () => void): void {
+		try {
+			run();
+		} catch (error) {
+			this.#remark(error instanceof Error ? error.message : String(error));
+		}
+	}
+
+	#remark(text: string): void {
+		this.#keepLog(`extension: ${text}\n`);
+	}
+
+	#keepLog(text: string): void {
+		this.#log = (this.#log + text).slice(-STDERR_LIMIT_CHARS);
+	}
+}
+
+function refusal(error: JsonObject): AgentRefusal {
+	const data = isObject(error.data) ? error.data : {};
+	return new AgentRefusal(
+		typeof error.message === "string" ? error.message : "the intercom agent refused",
+		typeof data.code === "string" ? data.code : "UNKNOWN",
+		typeof data.reason === "string" ? data.reason : "",
+	);
+}

@@ -1,0 +1,240 @@
+import { Activity, type ActivityFigures } from "./activity.ts";
+import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
+import {
+	ContractError,
+	type Control,
+	type GoodbyeReason,
+	type JsonObject,
+	type Notice,
+	parseControl,
+	parseDelivery,
+	parseDeliveryId,
+	parseDeliveryIds,
+	parseNotice,
+	parseSession,
+	type SessionState,
+	type StartReason,
+	type ToolSpec,
+} from "./contract.ts";
+import { type HostSession, Inbox } from "./inbox.ts";
+import type { WorkspaceMode } from "./settings.ts";
+import type { Timers } from "./timers.ts";
+import { type RunTool, ToolCalls, ToolSet } from "./tools.ts";
+import { statusLine } from "./ui/status.ts";
+
+const FIRST_STATE_LIMIT_MS = 2_500;
+const FIRST_PROMPT_GRACE_MS = 1_000;
+
+/** The host's side of one attached session. Any of its methods may throw. */
+export interface AttachedHost extends HostSession {
+	spawnAgent(): AgentChild;
+	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
+	sessionName(): string | undefined;
+	setSessionName(name: string): void;
+	setStatus(text: string): void;
+	notify(notice: Notice): void;
+	figures(): ActivityFigures;
+	/** Called when the broker knows the session, and when it no longer does. */
+	attached(isAttached: boolean): void;
+}
+
+export interface AttachFacts {
+	readonly sessionId: string;
+	readonly cwd: string;
+	readonly hostVersion: string;
+	readonly mode: string;
+	readonly startReason: Exclude<StartReason, "reconnect">;
+	readonly workspaceMode: WorkspaceMode;
+	readonly workspaceRoot?: string;
+	readonly launchToken?: string;
+	readonly jobId?: string;
+	readonly scope?: string;
+}
+
+/** One session's presence in intercom, from session_start to session_shutdown: the link and all that hangs on it. */
+export class Attachment {
+	readonly inbox: Inbox;
+	readonly activity: Activity;
+	readonly #host: AttachedHost;
+	readonly #facts: AttachFacts;
+	readonly #timers: Timers;
+	readonly #link: AgentProcess;
+	readonly #tools: ToolSet;
+	readonly #awaitingState = new Set<() => void>();
+	#state: SessionState | undefined;
+	#instructions = "";
+	#shownError = "";
+
+	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string) {
+		this.#host = host;
+		this.#facts = facts;
+		this.#timers = timers;
+		this.#link = new AgentProcess(this.#owner(), timers);
+		const calls = new ToolCalls(this.#link, timers, mintId);
+		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, calls.run));
+		this.inbox = new Inbox(
+			host,
+			timers,
+			(receipt) => this.#link.notify("receipt", { ...receipt }),
+			facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
+		);
+		this.activity = new Activity(
+			(activity) => this.#link.notify("activity", activity),
+			() => host.figures(),
+		);
+	}
+
+	/** The text for the model's system prompt. */
+	get instructions(): string {
+		return this.#instructions;
+	}
+
+	start(): void {
+		this.#host.setStatus(statusLine({ kind: "starting" }));
+		this.#link.start();
+	}
+
+	/** Resolves once the session's role is known or will not be, so that a first prompt has its tools; 2.5 s at most. */
+	whenKnown(): Promise<void> {
+		if (this.#isKnown()) return Promise.resolve();
+		return new Promise((resolve) => {
+			const finish = (): void => {
+				this.#awaitingState.delete(finish);
+				cancel();
+				resolve();
+			};
+			const cancel = this.#timers.after(FIRST_STATE_LIMIT_MS, finish);
+			this.#awaitingState.add(finish);
+		});
+	}
+
+	renamed(name: string): void {
+		this.#link.notify("session/renamed", { name });
+	}
+
+	/** Says goodbye and leaves no agent process behind. */
+	async stop(reason: GoodbyeReason): Promise<void> {
+		this.inbox.close();
+		this.#wake();
+		this.#host.attached(false);
+		await this.#link.stop(reason);
+	}
+
+	#isKnown(): boolean {
+		return this.#link.isFinal || (this.#state !== undefined && this.#state.connection !== "connecting");
+	}
+
+	#wake(): void {
+		for (const finish of [...this.#awaitingState]) finish();
+	}
+
+	#owner(): AgentOwner {
+		return {
+			spawn: () => this.#host.spawnAgent(),
+			initialize: (again) => this.#initializeParams(again),
+			onUp: () => this.activity.report(),
+			onDown: () => {
+				this.inbox.linkLost();
+				this.#host.setStatus(statusLine({ kind: "restarting" }));
+			},
+			onGaveUp: (problem) => {
+				this.inbox.linkLost();
+				this.#tools.show([]);
+				this.#instructions = "";
+				this.#wake();
+				this.#host.attached(false);
+				this.#host.setStatus(statusLine({ kind: "stopped" }));
+				this.#host.notify({ level: "error", text: problem });
+			},
+			onNotification: (method, params) => this.#notified(method, params),
+			onRequest: async (method, params) => this.#requested(method, params),
+		};
+	}
+
+	#initializeParams(again: boolean): JsonObject {
+		const { hostVersion, mode, startReason, ...facts } = this.#facts;
+		const sessionName = this.#host.sessionName();
+		const { model } = this.#host.figures();
+		return {
+			...facts,
+			...(sessionName === undefined ? {} : { sessionName }),
+			...(model === undefined ? {} : { model }),
+			host: { kind: "pi", version: hostVersion, pid: process.pid, mode },
+			startReason: again ? "reconnect" : startReason,
+		};
+	}
+
+	#notified(method: string, params: unknown): void {
+		switch (method) {
+			case "session":
+				this.#sessionChanged(parseSession(params));
+				break;
+			case "deliver":
+				this.inbox.deliver(parseDelivery(params));
+				break;
+			case "notice":
+				this.#host.notify(parseNotice(params));
+				break;
+		}
+	}
+
+	#requested(method: string, params: unknown): JsonObject {
+		switch (method) {
+			case "withdraw":
+				return { outcome: this.inbox.withdraw(parseDeliveryId(params)) };
+			case "reconcile":
+				return { present: this.inbox.reconcile(parseDeliveryIds(params)) };
+			case "control":
+				return this.#controlled(parseControl(params));
+			default:
+				throw new ContractError(`the host knows no request ${method}`);
+		}
+	}
+
+	#controlled(control: Control): JsonObject {
+		switch (control.kind) {
+			case "reportStatus":
+				return { ok: true, busy: !this.#host.isIdle() };
+			case "reloadResponsibility": {
+				if (control.entry === undefined) return { ok: false, error: "the control carries no entry" };
+				if (control.instructions !== undefined) this.#instructions = control.instructions;
+				const warning = this.#load(control.entry);
+				return warning === undefined ? { ok: true } : { ok: true, warning };
+			}
+			default:
+				return { ok: false, error: `this host knows no control ${control.kind}` };
+		}
+	}
+
+	#sessionChanged(state: SessionState): void {
+		this.#state = state;
+		this.#instructions = state.instructions;
+		this.#tools.show(state.tools);
+		this.#host.setStatus(statusLine({ kind: "session", state }));
+		if (state.connection === "connected") this.#host.attached(true);
+		if (state.connection === "refused" || state.connection === "ended") {
+			this.#link.retire();
+			this.#host.attached(false);
+		}
+		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
+		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
+		this.#shownError = problem;
+		if (state.connection === "connected" && state.entry !== undefined && state.loaded === false && !state.awaitReload) {
+			const warning = this.#load(state.entry);
+			if (warning !== undefined) this.#host.notify({ level: "warning", text: `Intercom: ${warning}` });
+		}
+		if (this.#isKnown()) this.#wake();
+	}
+
+	/** Takes up a responsibility: a worker bears its entry's name. Returns what went wrong short of the loading itself. */
+	#load(entry: NonNullable<SessionState["entry"]>): string | undefined {
+		let warning: string | undefined;
+		try {
+			if (!entry.coordinator && this.#host.sessionName() !== entry.name) this.#host.setSessionName(entry.name);
+		} catch (error) {
+			warning = `the session could not be named ${entry.name}: ${error instanceof Error ? error.message : String(error)}`;
+		}
+		this.#link.notify("responsibility/loaded", { entryHash: entry.hash });
+		return warning;
+	}
+}

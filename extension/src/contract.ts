@@ -1,0 +1,242 @@
+// The values that cross the link to `intercom-agent`, and the checks that turn what arrives into them. The contract
+// itself is worker-agent/host/README.md.
+
+export const PROTOCOL_VERSION = 1;
+
+export type JsonObject = { readonly [key: string]: unknown };
+export type Role = "coordinator" | "worker" | "anonymous" | "peer";
+export type Connection = "connecting" | "connected" | "refused" | "ended";
+export type StartReason = "startup" | "reload" | "new" | "resume" | "fork" | "reconnect";
+export type GoodbyeReason = "quit" | "reload" | "new" | "resume" | "fork";
+export type WaitReason = "compaction" | "starting" | "busy";
+
+export interface Sender {
+	readonly sessionId: string;
+	readonly name: string;
+	readonly role: string;
+	readonly origin: string;
+}
+
+export interface Delivery {
+	readonly deliveryId: string;
+	readonly envelopeId: string;
+	readonly kind: string;
+	readonly quiet: boolean;
+	readonly redelivered: boolean;
+	readonly from: Sender;
+	readonly content: string;
+	readonly summary: string;
+}
+
+export interface Receipt {
+	readonly deliveryId: string;
+	readonly event: "held" | "injected" | "seen" | "failed";
+	readonly waitReason?: WaitReason;
+	readonly evidence?: string;
+}
+
+export interface ToolSpec {
+	readonly name: string;
+	readonly label: string;
+	readonly description: string;
+	readonly promptSnippet?: string;
+	readonly promptGuidelines: readonly string[];
+	readonly parameters: JsonObject;
+}
+
+export interface AgentEntry {
+	readonly name: string;
+	readonly description: string;
+	readonly projectDirectory: string;
+	readonly coordinator: boolean;
+	readonly hash: string;
+}
+
+export interface AgentError {
+	readonly code: string;
+	readonly reason: string;
+	readonly message: string;
+}
+
+export interface SessionState {
+	readonly connection: Connection;
+	readonly role?: Role;
+	readonly loaded?: boolean;
+	readonly awaitReload: boolean;
+	readonly workspaceRoot?: string;
+	readonly entry?: AgentEntry;
+	readonly tools: readonly ToolSpec[];
+	readonly instructions: string;
+	readonly statusText: string;
+	readonly error?: AgentError;
+}
+
+export interface ToolAnswer {
+	readonly text: string;
+	readonly summary: string;
+	readonly isError: boolean;
+	readonly code?: string;
+	readonly reason?: string;
+	readonly details?: unknown;
+}
+
+export interface Notice {
+	readonly level: "info" | "warning" | "error";
+	readonly text: string;
+}
+
+export interface Control {
+	readonly controlId: string;
+	readonly kind: string;
+	readonly entry?: AgentEntry;
+	readonly instructions?: string;
+}
+
+/** What arrived does not have the shape that the contract gives it. The message names the field. */
+export class ContractError extends Error {}
+
+export function isObject(value: unknown): value is JsonObject {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function object(value: unknown, field: string): JsonObject {
+	if (!isObject(value)) throw new ContractError(`${field} is not an object`);
+	return value;
+}
+
+function text(value: unknown, field: string): string {
+	if (typeof value !== "string") throw new ContractError(`${field} is not a string`);
+	return value;
+}
+
+function optionalText(value: unknown, field: string): string | undefined {
+	return value === undefined || value === null ? undefined : text(value, field);
+}
+
+function flag(value: unknown): boolean {
+	return value === true;
+}
+
+function list(value: unknown, field: string): readonly unknown[] {
+	if (value === undefined || value === null) return [];
+	if (!Array.isArray(value)) throw new ContractError(`${field} is not a list`);
+	return value;
+}
+
+function oneOf<T extends string>(value: unknown, allowed: readonly T[], field: string): T {
+	const found = allowed.find((item) => item === value);
+	if (found === undefined) throw new ContractError(`${field} is none of ${allowed.join(", ")}`);
+	return found;
+}
+
+const CONNECTIONS: readonly Connection[] = ["connecting", "connected", "refused", "ended"];
+const ROLES: readonly Role[] = ["coordinator", "worker", "anonymous", "peer"];
+const LEVELS: readonly Notice["level"][] = ["info", "warning", "error"];
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+export function parseDelivery(params: unknown): Delivery {
+	const from = object(object(params, "deliver").from, "deliver.from");
+	const delivery = object(params, "deliver");
+	return {
+		deliveryId: text(delivery.deliveryId, "deliver.deliveryId"),
+		envelopeId: text(delivery.envelopeId, "deliver.envelopeId"),
+		kind: text(delivery.kind, "deliver.kind"),
+		quiet: flag(delivery.quiet),
+		redelivered: flag(delivery.redelivered),
+		from: {
+			sessionId: text(from.sessionId, "deliver.from.sessionId"),
+			name: optionalText(from.name, "deliver.from.name") ?? "",
+			role: optionalText(from.role, "deliver.from.role") ?? "",
+			origin: optionalText(from.origin, "deliver.from.origin") ?? "",
+		},
+		content: text(delivery.content, "deliver.content"),
+		summary: optionalText(delivery.summary, "deliver.summary") ?? "",
+	};
+}
+
+function parseTool(value: unknown): ToolSpec {
+	const tool = object(value, "session.tools[]");
+	const name = text(tool.name, "session.tools[].name");
+	if (!TOOL_NAME.test(name)) throw new ContractError("session.tools[].name is not a tool name");
+	return {
+		name,
+		label: optionalText(tool.label, `${name}.label`) ?? name,
+		description: text(tool.description, `${name}.description`),
+		promptSnippet: optionalText(tool.promptSnippet, `${name}.promptSnippet`),
+		promptGuidelines: list(tool.promptGuidelines, `${name}.promptGuidelines`).map((line) => text(line, `${name}.promptGuidelines[]`)),
+		parameters: object(tool.parameters, `${name}.parameters`),
+	};
+}
+
+function parseEntry(value: unknown): AgentEntry | undefined {
+	if (value === undefined || value === null) return undefined;
+	const entry = object(value, "entry");
+	return {
+		name: text(entry.name, "entry.name"),
+		description: optionalText(entry.description, "entry.description") ?? "",
+		projectDirectory: optionalText(entry.projectDirectory, "entry.projectDirectory") ?? "",
+		coordinator: flag(entry.coordinator),
+		hash: optionalText(entry.hash, "entry.hash") ?? "",
+	};
+}
+
+function parseError(value: unknown): AgentError | undefined {
+	if (value === undefined || value === null) return undefined;
+	const error = object(value, "session.error");
+	return {
+		code: optionalText(error.code, "session.error.code") ?? "",
+		reason: optionalText(error.reason, "session.error.reason") ?? "",
+		message: optionalText(error.message, "session.error.message") ?? "",
+	};
+}
+
+export function parseSession(params: unknown): SessionState {
+	const session = object(params, "session");
+	return {
+		connection: oneOf(session.connection, CONNECTIONS, "session.connection"),
+		role: session.role === undefined || session.role === null ? undefined : oneOf(session.role, ROLES, "session.role"),
+		loaded: typeof session.loaded === "boolean" ? session.loaded : undefined,
+		awaitReload: flag(session.awaitReload),
+		workspaceRoot: optionalText(session.workspaceRoot, "session.workspaceRoot"),
+		entry: parseEntry(session.entry),
+		tools: list(session.tools, "session.tools").map(parseTool),
+		instructions: optionalText(session.instructions, "session.instructions") ?? "",
+		statusText: optionalText(session.statusText, "session.statusText") ?? "",
+		error: parseError(session.error),
+	};
+}
+
+export function parseToolAnswer(value: unknown): ToolAnswer {
+	const answer = object(value, "tools/call result");
+	return {
+		text: text(answer.text, "tools/call result.text"),
+		summary: optionalText(answer.summary, "tools/call result.summary") ?? "",
+		isError: flag(answer.isError),
+		code: optionalText(answer.code, "tools/call result.code"),
+		reason: optionalText(answer.reason, "tools/call result.reason"),
+		details: answer.details,
+	};
+}
+
+export function parseNotice(params: unknown): Notice {
+	const notice = object(params, "notice");
+	return { level: oneOf(notice.level, LEVELS, "notice.level"), text: text(notice.text, "notice.text") };
+}
+
+export function parseControl(params: unknown): Control {
+	const control = object(params, "control");
+	return {
+		controlId: text(control.controlId, "control.controlId"),
+		kind: text(control.kind, "control.kind"),
+		entry: parseEntry(control.entry),
+		instructions: optionalText(control.instructions, "control.instructions"),
+	};
+}
+
+export function parseDeliveryId(params: unknown): string {
+	return text(object(params, "withdraw").deliveryId, "withdraw.deliveryId");
+}
+
+export function parseDeliveryIds(params: unknown): readonly string[] {
+	return list(object(params, "reconcile").deliveryIds, "reconcile.deliveryIds").map((id) => text(id, "reconcile.deliveryIds[]"));
+}

@@ -1,0 +1,363 @@
+import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
+import type { Timers } from "./timers.ts";
+
+/** The customType of every entry that intercom puts into a session. */
+export const CUSTOM_TYPE = "intercom";
+
+const HELD_LIMIT = 256;
+const LOST_SEND_MS = 5_000;
+const INPUT_GRACE_MS = 2_000;
+const RETRY_LOOK_MS = 250;
+const HAND_OVER_LIMIT = 3;
+
+/** What the entry of a delivery carries in its details, under the key `intercom`. */
+export interface EntryDetails {
+	readonly deliveryId: string;
+	readonly envelopeId: string;
+	readonly from: Delivery["from"];
+	readonly summary: string;
+}
+
+export interface HostMessage {
+	readonly customType: string;
+	readonly content: string;
+	readonly display: boolean;
+	readonly details: { readonly intercom: EntryDetails };
+}
+
+/** The host session, as far as delivery needs it. `send` may throw; the others answer about this very moment. */
+export interface HostSession {
+	isIdle(): boolean;
+	send(message: HostMessage, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void;
+	/** The session's entries, oldest first; it only grows. */
+	entries(): readonly unknown[];
+	/** "memory" where the session is never saved. */
+	file(): "present" | "absent" | "memory";
+}
+
+/** A delivery whose entry is, or is about to be, in the session. */
+interface Shown {
+	injected: boolean;
+	inRequest: boolean;
+	answered: boolean;
+}
+
+interface Held {
+	readonly delivery: Delivery;
+	handOvers: number;
+	announced: WaitReason | undefined;
+}
+
+export function intercomDetails(message: unknown): EntryDetails | undefined {
+	if (!isObject(message) || message.customType !== CUSTOM_TYPE || !isObject(message.details)) return undefined;
+	const details = message.details.intercom;
+	if (!isObject(details) || typeof details.deliveryId !== "string") return undefined;
+	const from = isObject(details.from) ? details.from : {};
+	return {
+		deliveryId: details.deliveryId,
+		envelopeId: typeof details.envelopeId === "string" ? details.envelopeId : "",
+		from: {
+			sessionId: typeof from.sessionId === "string" ? from.sessionId : "",
+			name: typeof from.name === "string" ? from.name : "",
+			role: typeof from.role === "string" ? from.role : "",
+			origin: typeof from.origin === "string" ? from.origin : "",
+		},
+		summary: typeof details.summary === "string" ? details.summary : "",
+	};
+}
+
+/**
+ * Brings deliveries into the host session, in order, one at a time, and reports with evidence what became of each.
+ *
+ * Idle: the message starts a run. During a run it waits here and goes over inside the turn_end handler, so that nothing
+ * rests in the host's own queues, which Escape empties. At any other moment it waits. What was handed over and never
+ * appeared is held again.
+ */
+export class Inbox {
+	readonly #host: HostSession;
+	readonly #timers: Timers;
+	readonly #receipt: (receipt: Receipt) => void;
+	readonly #held: Held[] = [];
+	readonly #shown = new Map<string, Shown>();
+	/** Delivery id to entry id, of every intercom entry of the session. */
+	readonly #present = new Map<string, string>();
+	#handed: Held | undefined;
+	#scannedEntries = 0;
+	#runIsActive = false;
+	#isCompacting = false;
+	#isClosed = false;
+	#waitUntil: number;
+	#cancelPump: (() => void) | undefined;
+	#cancelLook: (() => void) | undefined;
+	#cancelLost: (() => void) | undefined;
+
+	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
+	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
+		this.#host = host;
+		this.#timers = timers;
+		this.#receipt = receipt;
+		this.#waitUntil = timers.now() + startGraceMs;
+	}
+
+	get runIsActive(): boolean {
+		return this.#runIsActive;
+	}
+
+	deliver(delivery: Delivery): void {
+		if (this.#isClosed) return;
+		const id = delivery.deliveryId;
+		const waiting = this.#handed?.delivery.deliveryId === id ? this.#handed : this.#held.find((held) => held.delivery.deliveryId === id);
+		if (waiting !== undefined) {
+			this.#announce(waiting, waiting.announced ?? "busy", true);
+			return;
+		}
+		this.#scan();
+		const shown = this.#shown.get(id);
+		if (shown !== undefined || this.#present.has(id)) {
+			this.#shown.set(id, { injected: false, inRequest: shown?.inRequest ?? false, answered: shown?.answered ?? false });
+			this.#look();
+			return;
+		}
+		if (this.#held.length >= HELD_LIMIT) {
+			this.#receipt({ deliveryId: id, event: "failed", evidence: `the host holds ${HELD_LIMIT} deliveries already` });
+			return;
+		}
+		this.#held.push({ delivery, handOvers: 0, announced: undefined });
+		this.#pump();
+	}
+
+	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
+		if (this.#handed?.delivery.deliveryId === deliveryId || this.#shown.has(deliveryId)) return "tooLate";
+		this.#scan();
+		if (this.#present.has(deliveryId)) return "tooLate";
+		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
+		if (at >= 0) this.#held.splice(at, 1);
+		return "withdrawn";
+	}
+
+	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
+	reconcile(deliveryIds: readonly string[]): string[] {
+		this.#scan();
+		if (this.#host.file() === "absent") return [];
+		const present = deliveryIds.filter((id) => this.#present.has(id));
+		for (const id of present) {
+			const shown = this.#shown.get(id);
+			if (shown === undefined) this.#shown.set(id, { injected: true, inRequest: false, answered: false });
+			else shown.injected = true;
+		}
+		return present;
+	}
+
+	/** The agent is gone. What waits here is still in the broker, which offers it again. */
+	linkLost(): void {
+		this.#held.length = 0;
+	}
+
+	/** A person or program typed: a run may be about to start, and must not meet one of ours. */
+	inputArrived(): void {
+		if (!this.#runIsActive) this.#waitUntil = Math.max(this.#waitUntil, this.#timers.now() + INPUT_GRACE_MS);
+	}
+
+	runStarted(): void {
+		this.#runIsActive = true;
+		this.#waitUntil = 0;
+	}
+
+	/** Called inside the turn_end handler. `completed` is false where the turn was aborted or failed. */
+	turnEnded(completed: boolean): void {
+		this.#runIsActive = true;
+		this.#look();
+		this.#lookSoon();
+		const next = this.#held[0];
+		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined) return;
+		this.#held.shift();
+		this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+	}
+
+	settled(): void {
+		this.#runIsActive = false;
+		this.#isCompacting = false;
+		for (const shown of this.#shown.values()) shown.inRequest = false;
+		this.#look();
+		this.#holdAgain(false);
+		this.#pumpIn(0);
+	}
+
+	compactionStarted(): void {
+		this.#isCompacting = true;
+		for (const held of this.#held) this.#announce(held, "compaction");
+	}
+
+	compactionEnded(): void {
+		this.#isCompacting = false;
+		this.#pumpIn(0);
+	}
+
+	/** A message is final. Its entry is saved only after this event's handlers, so the look at it comes later. */
+	messageEnded(message: unknown): void {
+		if (!isObject(message)) return;
+		const details = intercomDetails(message);
+		if (details !== undefined) this.#appeared(details.deliveryId);
+		if (message.role === "assistant") this.#requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
+		this.#lookSoon();
+	}
+
+	/**
+	 * A model request is being built from `messages`. Returns them without the second copy of a delivery, which a host
+	 * that kept a steered message over an abort would show; undefined where there is none.
+	 */
+	contextBuilt<T>(messages: readonly T[]): T[] | undefined {
+		const inRequest = new Set<string>();
+		const once = messages.filter((message) => {
+			const details = intercomDetails(message);
+			if (details === undefined) return true;
+			const isFirst = !inRequest.has(details.deliveryId);
+			inRequest.add(details.deliveryId);
+			return isFirst;
+		});
+		for (const id of inRequest) this.#appeared(id);
+		for (const [id, shown] of this.#shown) shown.inRequest = inRequest.has(id);
+		this.#look();
+		return once.length < messages.length ? once : undefined;
+	}
+
+	/** Ends every timer; nothing is shown or reported after it. */
+	close(): void {
+		this.#isClosed = true;
+		this.#held.length = 0;
+		this.#handed = undefined;
+		this.#cancelPump?.();
+		this.#cancelLook?.();
+		this.#cancelLost?.();
+	}
+
+	#pump(): void {
+		if (this.#isClosed) return;
+		this.#cancelPump?.();
+		while (this.#handed === undefined) {
+			const next = this.#held[0];
+			if (next === undefined) return;
+			const reason = this.#reasonToWait();
+			if (reason !== undefined) break;
+			this.#held.shift();
+			this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+		}
+		const reason = this.#reasonToWait() ?? "busy";
+		for (const held of this.#held) this.#announce(held, reason);
+		if (this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
+	}
+
+	#reasonToWait(): WaitReason | undefined {
+		if (this.#isCompacting && !this.#runIsActive && this.#host.isIdle()) this.#isCompacting = false;
+		if (this.#isCompacting) return "compaction";
+		if (this.#runIsActive) return "busy";
+		if (this.#timers.now() < this.#waitUntil) return "starting";
+		return this.#host.isIdle() ? undefined : "busy";
+	}
+
+	#pumpIn(delayMs: number): void {
+		if (this.#isClosed) return;
+		this.#cancelPump?.();
+		this.#cancelPump = this.#timers.after(delayMs, () => this.#pump());
+	}
+
+	#handOver(held: Held, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void {
+		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
+		this.#handed = held;
+		held.announced = undefined;
+		try {
+			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
+		} catch (error) {
+			this.#handed = undefined;
+			this.#receipt({ deliveryId, event: "failed", evidence: error instanceof Error ? error.message : String(error) });
+			return;
+		}
+		this.#look();
+		if (this.#handed !== undefined && !this.#runIsActive) this.#expectRun();
+	}
+
+	/** An idle send that starts no run is lost. A host that is busy, as with compaction before the run, gets more time. */
+	#expectRun(): void {
+		this.#cancelLost?.();
+		this.#cancelLost = this.#timers.after(LOST_SEND_MS, () => {
+			if (this.#handed === undefined || this.#runIsActive || this.#isClosed) return;
+			this.#look();
+			if (!this.#host.isIdle()) this.#expectRun();
+			else {
+				this.#holdAgain(true);
+				this.#pump();
+			}
+		});
+	}
+
+	#holdAgain(hostFailed: boolean): void {
+		const lost = this.#handed;
+		if (lost === undefined) return;
+		this.#handed = undefined;
+		if (hostFailed) lost.handOvers++;
+		if (lost.handOvers >= HAND_OVER_LIMIT) {
+			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: `the host started no run for it, ${HAND_OVER_LIMIT} times` });
+			return;
+		}
+		this.#held.unshift(lost);
+	}
+
+	#appeared(deliveryId: string): void {
+		if (this.#handed?.delivery.deliveryId !== deliveryId) return;
+		this.#handed = undefined;
+		this.#cancelLost?.();
+		this.#shown.set(deliveryId, { injected: false, inRequest: false, answered: false });
+	}
+
+	#requestEnded(wasAnswered: boolean): void {
+		for (const shown of this.#shown.values()) {
+			if (shown.inRequest && wasAnswered) shown.answered = true;
+			shown.inRequest = false;
+		}
+	}
+
+	#lookSoon(): void {
+		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
+		this.#cancelLook?.();
+		this.#cancelLook = this.#timers.after(0, () => this.#look());
+	}
+
+	/** Reports whatever the session's entries and its file prove by now. */
+	#look(): void {
+		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
+		this.#scan();
+		const handedId = this.#handed?.delivery.deliveryId;
+		if (handedId !== undefined && this.#present.has(handedId)) this.#appeared(handedId);
+		const file = this.#host.file();
+		if (file === "absent") return;
+		for (const [deliveryId, shown] of this.#shown) {
+			const entryId = this.#present.get(deliveryId);
+			if (entryId === undefined) continue;
+			if (!shown.injected) {
+				shown.injected = true;
+				this.#receipt({ deliveryId, event: "injected", evidence: file === "memory" ? `entry ${entryId}, session kept in memory` : `entry ${entryId}` });
+			}
+			if (shown.answered) {
+				this.#shown.delete(deliveryId);
+				this.#receipt({ deliveryId, event: "seen", evidence: "in an answered model request" });
+			}
+		}
+	}
+
+	#scan(): void {
+		const entries = this.#host.entries();
+		if (entries.length < this.#scannedEntries) this.#scannedEntries = 0;
+		for (const entry of entries.slice(this.#scannedEntries)) {
+			if (!isObject(entry) || entry.type !== "custom_message") continue;
+			const details = intercomDetails(entry);
+			if (details !== undefined) this.#present.set(details.deliveryId, typeof entry.id === "string" ? entry.id : "?");
+		}
+		this.#scannedEntries = entries.length;
+	}
+
+	#announce(held: Held, reason: WaitReason, again = false): void {
+		if (held.announced === reason && !again) return;
+		held.announced = reason;
+		this.#receipt({ deliveryId: held.delivery.deliveryId, event: "held", waitReason: reason });
+	}
+}

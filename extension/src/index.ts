@@ -1,0 +1,147 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as hostPackage from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { findAgent } from "./find-agent.ts";
+import { guards } from "./guard.ts";
+import { hostSession } from "./host-session.ts";
+import { CUSTOM_TYPE } from "./inbox.ts";
+import { addInstructions } from "./instructions.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { systemTimers } from "./timers.ts";
+import { messageCard } from "./ui/message-card.ts";
+
+const EXTENSION_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Wires Pi's events to the modules. Opens nothing: that is session_start's. */
+export default function (pi: ExtensionAPI): void {
+	// A throw out of a callback ends Pi, so none leaves here; what goes wrong is shown by the next session_start's ctx.
+	let complain: (text: string) => void = () => undefined;
+	const report = (error: unknown): void => {
+		try {
+			complain(`Intercom: ${error instanceof Error ? error.message : String(error)}`);
+		} catch {
+			// The session is over, and with it the screen that this was for.
+		}
+	};
+	const lifecycle = new Lifecycle({
+		env: process.env,
+		agentDir: hostPackage.getAgentDir(),
+		hostVersion: hostPackage.VERSION,
+		timers: systemTimers(report),
+		scope: globalThis,
+		findAgent: () => findAgent(process.env, EXTENSION_ROOT),
+	});
+	const { guarded, guardedAsync } = guards(report);
+
+	pi.registerMessageRenderer(CUSTOM_TYPE, (message, options, theme) => messageCard(message, options.expanded, options.outputPad, theme));
+
+	pi.on(
+		"session_start",
+		guarded((event, ctx) => {
+			complain = (text) => ctx.ui.notify(text, "error");
+			const session = {
+				reason: event.reason,
+				mode: ctx.mode,
+				isTrusted: ctx.isProjectTrusted(),
+				sessionId: ctx.sessionManager.getSessionId(),
+				cwd: ctx.cwd,
+			};
+			lifecycle.start(
+				session,
+				({ level, text }) => ctx.ui.notify(text, level),
+				(agentPath) => hostSession(pi, ctx, agentPath, process.env),
+			);
+		}),
+	);
+	pi.on(
+		"session_shutdown",
+		guardedAsync(async (event) => {
+			await lifecycle.stop(event.reason);
+		}),
+	);
+	pi.on(
+		"session_info_changed",
+		guarded((event) => {
+			if (event.name !== undefined) lifecycle.attachment?.renamed(event.name);
+		}),
+	);
+
+	pi.on(
+		"input",
+		guarded(() => lifecycle.attachment?.inbox.inputArrived()),
+	);
+	pi.on(
+		"before_agent_start",
+		guardedAsync(async (event) => {
+			const attachment = lifecycle.attachment;
+			if (attachment === undefined) return undefined;
+			attachment.inbox.inputArrived();
+			await attachment.whenKnown();
+			return addInstructions(event, attachment.instructions);
+		}),
+	);
+	pi.on(
+		"agent_start",
+		guarded(() => {
+			lifecycle.attachment?.inbox.runStarted();
+			lifecycle.attachment?.activity.runStarted();
+		}),
+	);
+	pi.on(
+		"message_update",
+		guarded((event) => lifecycle.attachment?.activity.streamed(event.assistantMessageEvent.type)),
+	);
+	pi.on(
+		"message_end",
+		guarded((event) => {
+			lifecycle.attachment?.inbox.messageEnded(event.message);
+		}),
+	);
+	pi.on(
+		"context",
+		guarded((event) => {
+			const messages = lifecycle.attachment?.inbox.contextBuilt(event.messages);
+			return messages === undefined ? undefined : { messages };
+		}),
+	);
+	pi.on(
+		"tool_execution_start",
+		guarded((event) => lifecycle.attachment?.activity.toolStarted(event.toolCallId, event.toolName)),
+	);
+	pi.on(
+		"tool_execution_end",
+		guarded((event) => lifecycle.attachment?.activity.toolEnded(event.toolCallId)),
+	);
+	pi.on(
+		"turn_end",
+		guarded((event, ctx) => {
+			lifecycle.attachment?.activity.turnEnded();
+			lifecycle.attachment?.inbox.turnEnded(event.outcome === "completed" && ctx.signal?.aborted !== true);
+			return undefined;
+		}),
+	);
+	pi.on(
+		"agent_settled",
+		guarded(() => {
+			lifecycle.attachment?.activity.settled();
+			lifecycle.attachment?.inbox.settled();
+		}),
+	);
+
+	pi.on(
+		"session_before_compact",
+		guarded(() => {
+			lifecycle.attachment?.activity.compactionStarted();
+			lifecycle.attachment?.inbox.compactionStarted();
+			return undefined;
+		}),
+	);
+	const compactionEnded = guarded(() => {
+		const attachment = lifecycle.attachment;
+		attachment?.inbox.compactionEnded();
+		attachment?.activity.compactionEnded(attachment.inbox.runIsActive);
+	});
+	pi.on("session_compact", () => compactionEnded());
+	pi.on("session_compact_failed", () => compactionEnded());
+}

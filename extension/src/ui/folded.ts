@@ -1,0 +1,26 @@
+import type { Theme } from "@earendil-works/pi-coding-agent";
+import { type Component, truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+
+/** One line that is cut to the width, with a body below it where it is unfolded. */
+export class FoldedText implements Component {
+	readonly #head: string;
+	readonly #body: readonly string[];
+	readonly #indent: string;
+
+	constructor(head: string, body: readonly string[], paddingColumns: number) {
+		this.#head = head;
+		this.#body = body;
+		this.#indent = " ".repeat(paddingColumns);
+	}
+
+	render(width: number): string[] {
+		const room = Math.max(1, width - 2 * this.#indent.length);
+		const lines = [truncateToWidth(this.#head, room), ...this.#body.flatMap((line) => wrapTextWithAnsi(line, room))];
+		return lines.map((line) => truncateToWidth(this.#indent + line, width));
+	}
+
+	invalidate(): void {}
+}
+
+/** The colours that the cards use; Pi's Theme has them. */
+export type Colours = Pick<Theme, "fg" | "bold">;

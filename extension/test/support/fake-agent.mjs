@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// Stands in for `intercom-agent`: speaks the host contract on its standard streams and does what a test tells it
+// through files. FAKE_AGENT_DIR names a folder: it appends every line that it receives to received.jsonl there, and
+// sends each file that appears in the folder's `send` (oldest name first) as it is, then deletes it. The first state
+// it sends is FAKE_AGENT_SESSION, or a plain peer. FAKE_AGENT_MODE: `deaf` ignores the end of its input and SIGTERM,
+// `mute` never answers, `dying` ends at once.
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const folder = process.env.FAKE_AGENT_DIR;
+const mode = process.env.FAKE_AGENT_MODE ?? "";
+const session = process.env.FAKE_AGENT_SESSION ?? JSON.stringify({ connection: "connected", role: "peer", tools: [], instructions: "", statusText: "" });
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const record = (event) => {
+	if (folder !== undefined) appendFileSync(join(folder, "received.jsonl"), `${JSON.stringify({ pid: process.pid, at: Date.now(), ...event })}\n`);
+};
+
+if (mode === "dying") {
+	console.error("the fake agent dies as told");
+	process.exit(3);
+}
+record({ event: "start" });
+if (mode === "deaf") {
+	process.on("SIGTERM", () => record({ event: "SIGTERM" }));
+	setInterval(() => undefined, 1000);
+}
+
+if (folder !== undefined) {
+	const outbox = join(folder, "send");
+	mkdirSync(outbox, { recursive: true });
+	const sendFiles = () => {
+		for (const name of readdirSync(outbox).filter((file) => !file.startsWith(".")).sort()) {
+			const path = join(outbox, name);
+			const taken = join(outbox, `.${name}`);
+			if (!existsSync(path)) continue;
+			renameSync(path, taken);
+			for (const line of readFileSync(taken, "utf8").split("\n")) if (line.trim() !== "") process.stdout.write(`${line}\n`);
+			rmSync(taken);
+		}
+	};
+	watch(outbox, sendFiles);
+	sendFiles();
+}
+
+createInterface({ input: process.stdin, crlfDelay: Infinity })
+	.on("line", (line) => {
+		const message = JSON.parse(line);
+		record({ event: "line", message });
+		if (mode === "mute") return;
+		if (message.method === "initialize") {
+			write({ id: message.id, result: { agentVersion: "fake", protocolVersion: 1 } });
+			write({ method: "session", params: JSON.parse(session) });
+		} else if (message.method === "tools/call") {
+			const { name, arguments: args, callId } = message.params;
+			if (args.die === true) process.exit(4);
+			if (args.hang === true) return;
+			write({ id: message.id, result: { text: `${name} ran as ${callId}`, summary: `${name} ran`, isError: args.fail === true } });
+		} else if (message.method === "tools/cancel") {
+			record({ event: "cancel", callId: message.params.callId });
+		} else if (message.method === "goodbye" && mode !== "deaf") {
+			process.exit(0);
+		}
+	})
+	.on("close", () => {
+		record({ event: "end of input" });
+		if (mode !== "deaf") process.exit(0);
+	});
