@@ -246,8 +246,9 @@ export class AgentProcess {
 		if (life.over) return;
 		const wasUp = life.up;
 		this.#bury(life);
+		if (this.isFinal) return;
 		if (wasUp) this.#guarded(() => this.#owner.onDown());
-		if (!this.isFinal) this.#restart();
+		this.#restart();
 	}
 
 	#bury(life: Life): void {

@@ -214,6 +214,7 @@ export class Attachment {
 		if (state.connection === "connected") this.#host.attached(true);
 		if (state.connection === "refused" || state.connection === "ended") {
 			this.#link.retire();
+			this.inbox.linkLost();
 			this.#host.attached(false);
 		}
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;

@@ -200,7 +200,7 @@ describe("a busy session", () => {
 		const bench = busy();
 		bench.inbox.deliver(delivery("a"));
 		bench.inbox.deliver(delivery("b"));
-		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.session.sentIds, []);
 		assert.deepEqual([bench.events("a"), bench.events("b")], [["busy"], ["busy"]]);
 		bench.inbox.turnEnded(true);
 		assert.deepEqual(bench.session.sentIds, ["a"]);

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { AgentGone, AgentRefusal } from "../src/agent-process.ts";
+import type { JsonObject, ToolSpec } from "../src/contract.ts";
+import { ToolCalls, type ToolLink, ToolSet } from "../src/tools.ts";
+import { FakeTimers } from "./support/fake-timers.ts";
+
+function tool(name: string, description = "does it"): ToolSpec {
+	return { name, label: name, description, promptGuidelines: [], parameters: { type: "object" } };
+}
+
+describe("the tools of a role", () => {
+	function registrations(): { readonly set: ToolSet; readonly log: string[] } {
+		const log: string[] = [];
+		return { set: new ToolSet(({ name }, isVisible) => log.push(`${isVisible ? "+" : "-"}${name}`)), log };
+	}
+
+	test("are shown, and hidden again when the role changes", () => {
+		const { set, log } = registrations();
+		set.show([tool("intercom"), tool("intercom_send")]);
+		set.show([tool("intercom")]);
+		set.show([tool("intercom"), tool("intercom_send")]);
+		assert.deepEqual(log, ["+intercom", "+intercom_send", "-intercom_send", "+intercom_send"]);
+	});
+
+	test("are registered again only where they changed", () => {
+		const { set, log } = registrations();
+		set.show([tool("a"), tool("b")]);
+		set.show([tool("a"), tool("b", "does it otherwise")]);
+		assert.deepEqual(log, ["+a", "+b", "+b"]);
+	});
+});
+
+/** A link whose answers a test gives by hand. */
+class FakeLink implements ToolLink {
+	readonly calls: { readonly params: JsonObject; resolve(result: unknown): void; reject(error: Error): void }[] = [];
+	readonly notified: JsonObject[] = [];
+	up = true;
+	#onUp: ((isUp: boolean) => void)[] = [];
+	readonly #timers: FakeTimers;
+
+	constructor(timers: FakeTimers) {
+		this.#timers = timers;
+	}
+
+	whenUp(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+		if (this.up) return Promise.resolve(true);
+		return new Promise((resolve) => {
+			this.#timers.after(limitMs, () => resolve(false));
+			signal?.addEventListener("abort", () => resolve(false));
+			this.#onUp.push(resolve);
+		});
+	}
+
+	comesUp(): void {
+		this.up = true;
+		for (const resolve of this.#onUp.splice(0)) resolve(true);
+	}
+
+	call(_method: string, params: JsonObject): Promise<unknown> {
+		return new Promise((resolve, reject) => this.calls.push({ params, resolve, reject }));
+	}
+
+	notify(method: string, params: JsonObject): boolean {
+		this.notified.push({ method, ...params });
+		return true;
+	}
+}
+
+/** Lets every promise that can go on do so. */
+function turns(): Promise<void> {
+	return new Promise((resolve) => setImmediate(resolve));
+}
+
+function bench(): { timers: FakeTimers; link: FakeLink; calls: ToolCalls } {
+	const timers = new FakeTimers();
+	const link = new FakeLink(timers);
+	let minted = 0;
+	return { timers, link, calls: new ToolCalls(link, timers, () => `id-${++minted}`) };
+}
+
+const OK = { text: "sent", summary: "sent", isError: false };
+
+describe("a tool call", () => {
+	test("is repeated under its own id when the agent dies", async () => {
+		const { link, calls } = bench();
+		const answer = calls.run("intercom_send", { to: "B" }, undefined);
+		await turns();
+		link.up = false;
+		link.calls[0]?.reject(new AgentGone("gone"));
+		await turns();
+		link.comesUp();
+		await turns();
+		link.calls[1]?.resolve(OK);
+		assert.equal((await answer).text, "sent");
+		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-1"]);
+	});
+
+	test("of its own gets an id of its own", async () => {
+		const { link, calls } = bench();
+		const answers = [calls.run("a", {}, undefined), calls.run("a", {}, undefined)];
+		await turns();
+		for (const call of link.calls) call.resolve(OK);
+		await Promise.all(answers);
+		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-2"]);
+	});
+
+	test("whose agent stays away for 5 s has an unknown outcome, and says where to look", async () => {
+		const { timers, link, calls } = bench();
+		const answer = calls.run("intercom_send", {}, undefined);
+		await turns();
+		timers.advance(600_000);
+		link.up = false;
+		link.calls[0]?.reject(new AgentGone("gone"));
+		await turns();
+		timers.advance(5_000);
+		const { text, isError, reason } = await answer;
+		assert.equal(isError, true);
+		assert.equal(reason, "OUTCOME_UNKNOWN");
+		assert.match(text, /intercom status id-1/);
+	});
+
+	test("without any agent says that nothing happened", async () => {
+		const { timers, link, calls } = bench();
+		link.up = false;
+		const answer = calls.run("intercom_send", {}, undefined);
+		await turns();
+		timers.advance(5_000);
+		assert.equal((await answer).reason, "AGENT_NOT_RUNNING");
+		assert.equal(link.calls.length, 0);
+	});
+
+	test("that is aborted is cancelled at the agent, whose word counts", async () => {
+		const { link, calls } = bench();
+		const controller = new AbortController();
+		const answer = calls.run("intercom_ask", {}, controller.signal);
+		await turns();
+		controller.abort();
+		assert.deepEqual(link.notified, [{ method: "tools/cancel", callId: "id-1" }]);
+		link.calls[0]?.resolve({ text: "cancelled; the question was delivered", summary: "cancelled", isError: true });
+		assert.match((await answer).text, /was delivered/);
+	});
+
+	test("that is aborted ends within 2 s where the agent does not answer", async () => {
+		const { timers, link, calls } = bench();
+		const controller = new AbortController();
+		const answer = calls.run("intercom_ask", {}, controller.signal);
+		await turns();
+		controller.abort();
+		timers.advance(2_000);
+		assert.equal((await answer).reason, "OUTCOME_UNKNOWN");
+		assert.equal(link.calls.length, 1);
+	});
+
+	test("that is aborted before it was sent is not sent", async () => {
+		const { link, calls } = bench();
+		assert.equal((await calls.run("a", {}, AbortSignal.abort())).reason, "CANCELLED");
+		assert.equal(link.calls.length, 0);
+	});
+
+	test("that is refused carries code and reason", async () => {
+		const { link, calls } = bench();
+		const answer = calls.run("a", {}, undefined);
+		await turns();
+		link.calls[0]?.reject(new AgentRefusal("no worker of that name", "NOT_FOUND", "NAME_UNKNOWN"));
+		assert.deepEqual(await answer, { text: "no worker of that name", summary: "no worker of that name", isError: true, code: "NOT_FOUND", reason: "NAME_UNKNOWN" });
+	});
+
+	test("whose answer has the wrong shape is an error", async () => {
+		const { link, calls } = bench();
+		const answer = calls.run("a", {}, undefined);
+		await turns();
+		link.calls[0]?.resolve({ nonsense: 1 });
+		assert.equal((await answer).isError, true);
+	});
+});
