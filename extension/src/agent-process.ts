@@ -117,7 +117,7 @@ export class AgentProcess {
 	call(method: string, params: JsonObject): Promise<unknown> {
 		const life = this.#life;
 		if (life === undefined || !life.up) return Promise.reject(new AgentGone("the intercom agent is not running"));
-		return this.#request(life, method, params);
+		return new Promise((resolve, reject) => this.#request(life, method, params, { resolve, reject }));
 	}
 
 	/** False where the message was not sent: no agent, or too long. */
@@ -214,32 +214,44 @@ export class AgentProcess {
 		child.stdin.on("error", (error: Error) => this.#remark(`writing failed: ${error.message}`));
 		for (const stream of [child.stdout, child.stderr]) stream.on("error", (error: Error) => this.#remark(`reading failed: ${error.message}`));
 		void exited.then(() => this.#died(life));
-		void this.#initialize(life);
+		this.#initialize(life);
 	}
 
-	async #initialize(life: Life): Promise<void> {
+	#initialize(life: Life): void {
 		const cancelLimit = this.#timers.after(INITIALIZE_LIMIT_MS, () => {
 			this.#remark("initialize was not answered");
 			life.child.kill("SIGKILL");
 		});
-		try {
-			const params = this.#owner.initialize(this.#launches > 1);
-			const result = await this.#request(life, "initialize", { protocolVersion: PROTOCOL_VERSION, ...params });
-			if (!isObject(result) || result.protocolVersion !== PROTOCOL_VERSION) {
-				this.#giveUp(`The intercom agent speaks another protocol version than this extension (${PROTOCOL_VERSION}): install both from one release.`);
-				life.child.kill("SIGTERM");
-				return;
-			}
-			if (life.over || this.#stopping !== undefined) return;
-			life.up = true;
-			this.#guarded(() => this.#owner.onUp());
-			this.#wake();
-		} catch (error) {
+		const failed = (error: unknown): void => {
+			cancelLimit();
 			this.#remark(`initialize failed: ${error instanceof Error ? error.message : String(error)}`);
 			if (!life.over) life.child.kill("SIGTERM");
-		} finally {
+		};
+		// The answer takes effect within its own line: the next one, often in the same chunk, is the session's state.
+		const resolve = (result: unknown): void => {
 			cancelLimit();
+			this.#initialized(life, result);
+		};
+		let params: JsonObject;
+		try {
+			params = { protocolVersion: PROTOCOL_VERSION, ...this.#owner.initialize(this.#launches > 1) };
+		} catch (error) {
+			failed(error);
+			return;
 		}
+		this.#request(life, "initialize", params, { resolve, reject: failed });
+	}
+
+	#initialized(life: Life, result: unknown): void {
+		if (!isObject(result) || result.protocolVersion !== PROTOCOL_VERSION) {
+			this.#giveUp(`The intercom agent speaks another protocol version than this extension (${PROTOCOL_VERSION}): install both from one release.`);
+			life.child.kill("SIGTERM");
+			return;
+		}
+		if (this.#stopping !== undefined) return;
+		life.up = true;
+		this.#guarded(() => this.#owner.onUp());
+		this.#wake();
 	}
 
 	#died(life: Life): void {
@@ -278,15 +290,11 @@ export class AgentProcess {
 		for (const finish of [...this.#waiting]) finish();
 	}
 
-	#request(life: Life, method: string, params: JsonObject): Promise<unknown> {
+	#request(life: Life, method: string, params: JsonObject, call: OpenCall): void {
 		const id = this.#nextId++;
-		return new Promise((resolve, reject) => {
-			life.calls.set(id, { resolve, reject });
-			if (!this.#write(life, { jsonrpc: "2.0", id, method, params })) {
-				life.calls.delete(id);
-				reject(life.over ? new AgentGone("the intercom agent ended") : new Error(`the message is longer than ${LINE_LIMIT_BYTES} bytes`));
-			}
-		});
+		life.calls.set(id, call);
+		if (this.#write(life, { jsonrpc: "2.0", id, method, params }) || !life.calls.delete(id)) return;
+		call.reject(life.over || !life.child.stdin.writable ? new AgentGone("the intercom agent ended") : new Error(`the message is longer than ${LINE_LIMIT_BYTES} bytes`));
 	}
 
 	#write(life: Life, message: JsonObject): boolean {

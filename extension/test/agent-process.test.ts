@@ -133,6 +133,14 @@ describe("the link", () => {
 		assert.deepEqual(bench.happened.includes("down"), false);
 	});
 
+	test("is up before the session state that comes in the same chunk as the initialize answer", async () => {
+		const bench = new Bench();
+		bench.link.start();
+		await bench.until("session");
+		assert.deepEqual(bench.happened, ["up", "session"]);
+		await bench.link.stop("quit");
+	});
+
 	test("starts a dead agent again and says that it reconnects", async () => {
 		const bench = new Bench();
 		bench.link.start();
