@@ -43,6 +43,10 @@ class Database {
   static absl::StatusOr<std::unique_ptr<Database>> OpenReadOnly(
       const std::string& path);
 
+  // Opens what is left of a database, to read from it. Leaves its log in place.
+  static absl::StatusOr<std::unique_ptr<Database>> OpenDamaged(
+      const std::string& path);
+
   // A database that is lost at the end. Shows nothing about durability.
   static absl::StatusOr<std::unique_ptr<Database>> OpenInMemory();
 

@@ -18,6 +18,7 @@
 #include "broker/base/clock.h"
 #include "broker/base/mutex.h"
 #include "broker/base/task_runner.h"
+#include "broker/storage/checkpointer.h"
 #include "broker/storage/database.h"
 #include "broker/storage/sync_thread.h"
 
@@ -100,7 +101,7 @@ class StateRunner : public TaskRunner {
   // which it is asked for while nothing waits, else after a minute. Set it
   // before the first post or from the runner's thread.
   using IdleStep = absl::AnyInvocable<absl::StatusOr<bool>()>;
-  void SetIdleStep(IdleStep step);
+  void SetIdleStep(IdleStep step) { idle_step_ = std::move(step); }
 
   // Blocks until everything posted so far, and what that posted in turn, has
   // run and been synced; delayed tasks only if due. Not from a task.
@@ -119,33 +120,47 @@ class StateRunner : public TaskRunner {
  private:
   using Item = std::variant<Command, Task>;
   using Batch = std::vector<Item>;
+  // What a command of a batch came to; unused for a task.
+  struct Outcome {
+    absl::Status status;
+    Effects effects;
+  };
 
   StateRunner(std::unique_ptr<Database> db, const Clock& clock,
               Options options);
 
+  void Post(Item item) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndThreads() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // On the runner's thread. Take blocks until there is work; an empty batch is
+  // a moment of idleness. False when the thread must end.
   void Loop();
-  // Blocks until there is work; an empty batch is a moment of idleness. False
-  // when the thread must end.
   bool Take(Batch& batch) ABSL_LOCKS_EXCLUDED(mu_);
+  bool TimerIsDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeDueTimers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunBatch(Batch& batch);
-  absl::Status RunCommands(Batch& batch, std::vector<absl::Status>& outcomes,
-                           std::vector<Effects>& effects);
+  absl::Status RunCommands(Batch& batch, std::vector<Outcome>& outcomes);
+  void RunEffects(Item& item, Outcome& outcome);
   void RunIdle();
-  void CheckpointWhenDue(int64_t frames_limit);
-  void EndThreads();
+  absl::StatusOr<bool> RunIdleStep();
+  void CheckpointIfDue(int64_t frames_limit);
 
   const std::unique_ptr<Database> db_;
   const Clock& clock_;
-  Options options_;
-  IdleStep idle_step_;
-  absl::Duration next_idle_step_ = absl::ZeroDuration();
+  // Null for a database in memory.
+  std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<SyncThread> sync_;
   std::atomic<int64_t> waiting_ = 0;
 
+  // Of the runner's thread.
+  absl::AnyInvocable<void(const absl::Status&)> on_commit_failed_;
+  IdleStep idle_step_;
+  absl::Duration idle_at_ = absl::InfiniteDuration();
+  absl::Duration next_idle_step_ = absl::ZeroDuration();
+
   Mutex mu_;
   CondVar wake_;
-  CondVar idle_;
+  CondVar quiet_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mu_);
   // By due time, then by order of posting.
   std::map<std::pair<absl::Duration, uint64_t>, Task> timers_
@@ -153,6 +168,7 @@ class StateRunner : public TaskRunner {
   uint64_t next_timer_ ABSL_GUARDED_BY(mu_) = 0;
   bool busy_ ABSL_GUARDED_BY(mu_) = false;
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

@@ -30,8 +30,8 @@ class SyncThread {
   // Asks for a sync of everything committed so far and returns its ticket.
   uint64_t Request() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Runs `tasks` in order once the sync of `ticket` is done. Tickets are passed
-  // in their order.
+  // Runs `tasks`, of which there are some, in order once the sync of `ticket`
+  // is done. Tickets are passed in their order.
   void RunAfter(uint64_t ticket, std::vector<Task> tasks)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -43,6 +43,13 @@ class SyncThread {
   void Drain() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  // What to do next: run tasks, or sync. Neither: end.
+  struct Work {
+    std::vector<Task> tasks;
+    uint64_t sync_up_to = 0;
+  };
+
+  Work Take() ABSL_LOCKS_EXCLUDED(mu_);
   void Loop();
 
   absl::AnyInvocable<absl::Status()> sync_;

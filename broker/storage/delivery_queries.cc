@@ -1,0 +1,134 @@
+// The methods of DeliveryStore that only read.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "broker/base/status_macros.h"
+#include "broker/storage/delivery_row.h"
+#include "broker/storage/delivery_store.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kReconcileOpen = 64;
+constexpr int kReconcileInjected = 64;
+
+constexpr char kFindSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.envelope_id = ? AND e.sender_session_id = ?";
+
+constexpr char kFindBySequenceSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.sequence = ?";
+
+// The upper bound is the prefix with a byte that no id holds.
+constexpr char kFindByPrefixSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.envelope_id >= ? AND e.envelope_id < ? "
+    "ORDER BY e.envelope_id, e.sender_session_id LIMIT ?";
+
+constexpr char kNextOpenSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.recipient_session_id = ? AND d.state < 3 AND d.ended = 0 "
+    "  AND d.sequence > ? ORDER BY d.sequence LIMIT ?";
+
+constexpr char kLastInjectedSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.recipient_session_id = ? AND d.state >= 3 "
+    "ORDER BY d.sequence DESC LIMIT ?";
+
+constexpr char kOpenToSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.recipient_session_id = ? AND e.topic = ? AND e.topic <> '' "
+    "  AND e.sender_session_id = ? AND e.kind = ? "
+    "  AND d.state < 3 AND d.ended = 0 ORDER BY e.sequence";
+
+constexpr char kExpiredSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.state < 3 AND d.ended = 0 AND d.expires_at_us > 0 "
+    "  AND d.expires_at_us <= ? ORDER BY d.expires_at_us, d.sequence LIMIT ?";
+
+constexpr char kNextExpirySql[] =
+    "SELECT MIN(expires_at_us) FROM deliveries "
+    "WHERE state < 3 AND ended = 0 AND expires_at_us > 0";
+
+}  // namespace
+
+absl::StatusOr<std::optional<v1::DeliveryRecord>> DeliveryStore::Find(
+    std::string_view delivery_id) {
+  // Envelope ids hold no slash; session ids may.
+  const size_t slash = delivery_id.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindSql));
+  find.Bind(delivery_id.substr(slash + 1), delivery_id.substr(0, slash));
+  INTERCOM_ASSIGN_OR_RETURN(auto records, ReadRecords(find));
+  if (records.empty()) return std::nullopt;
+  return std::move(records.front());
+}
+
+absl::StatusOr<std::optional<v1::DeliveryRecord>> DeliveryStore::FindBySequence(
+    int64_t sequence) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindBySequenceSql));
+  find.Bind(sequence);
+  INTERCOM_ASSIGN_OR_RETURN(auto records, ReadRecords(find));
+  if (records.empty()) return std::nullopt;
+  return std::move(records.front());
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::FindByIdPrefix(
+    std::string_view prefix, int limit) {
+  if (prefix.empty()) return std::vector<v1::DeliveryRecord>();
+  INTERCOM_ASSIGN_OR_RETURN(auto exact, Find(prefix));
+  if (exact.has_value()) {
+    return std::vector<v1::DeliveryRecord>{*std::move(exact)};
+  }
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindByPrefixSql));
+  find.Bind(prefix, std::string(prefix) + "\x7f", limit);
+  return ReadRecords(find);
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::NextOpen(
+    std::string_view recipient, int64_t after_sequence, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement next, db_.Prepare(kNextOpenSql));
+  next.Bind(recipient, after_sequence, limit);
+  return ReadRecords(next);
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::OpenTo(
+    std::string_view recipient, v1::EnvelopeKind kind, std::string_view topic,
+    std::string_view sender_session_id) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement open, db_.Prepare(kOpenToSql));
+  open.Bind(recipient, topic, sender_session_id, kind);
+  return ReadRecords(open);
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ToReconcile(
+    std::string_view recipient) {
+  INTERCOM_ASSIGN_OR_RETURN(auto records,
+                            NextOpen(recipient, 0, kReconcileOpen));
+  INTERCOM_ASSIGN_OR_RETURN(Statement last, db_.Prepare(kLastInjectedSql));
+  last.Bind(recipient, kReconcileInjected);
+  INTERCOM_ASSIGN_OR_RETURN(auto injected, ReadRecords(last));
+  records.insert(records.end(), std::make_move_iterator(injected.begin()),
+                 std::make_move_iterator(injected.end()));
+  std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return a.sequence() < b.sequence();
+  });
+  return records;
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ExpiredBefore(
+    absl::Time now, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement expired, db_.Prepare(kExpiredSql));
+  expired.Bind(now, limit);
+  return ReadRecords(expired);
+}
+
+absl::StatusOr<std::optional<absl::Time>> DeliveryStore::NextExpiry() {
+  INTERCOM_ASSIGN_OR_RETURN(Statement next, db_.Prepare(kNextExpirySql));
+  next.Bind();
+  INTERCOM_RETURN_IF_ERROR(next.Step().status());
+  return next.OptionalTime(0);
+}
+
+}  // namespace intercom

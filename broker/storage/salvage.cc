@@ -1,0 +1,217 @@
+#include "broker/storage/salvage.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "broker/base/status_macros.h"
+#include "broker/storage/delivery_store.h"
+#include "broker/storage/session_store.h"
+#include "broker/storage/workspace_store.h"
+
+namespace intercom {
+namespace {
+
+// How many sequences in a row may be unreadable before the rest is given up.
+constexpr int64_t kMaxGap = 1'000'000;
+
+constexpr char kDeliveriesSql[] =
+    "SELECT sequence, state, ended, delivered_at_us, delivered_evidence "
+    "FROM deliveries WHERE sequence >= ? ORDER BY sequence LIMIT 1";
+
+// Reads the index alone, which has pages of its own.
+constexpr char kOpenIndexSql[] =
+    "SELECT recipient_session_id, sequence FROM deliveries "
+    "INDEXED BY deliveries_open WHERE state < 3 AND ended = 0 "
+    "ORDER BY recipient_session_id, sequence";
+
+constexpr char kEnvelopesSql[] =
+    "SELECT sequence, sender_session_id, envelope_id, kind, topic, reply_to, "
+    "  quiet, supersedes, sender_name, sender_origin, sender_role, "
+    "  sender_workspace_root, recipient_session_id, recipient_name, scope, "
+    "  accepted_at_us, expires_at_us, text "
+    "FROM envelopes WHERE sequence >= ? ORDER BY sequence LIMIT 1";
+
+struct OpenState {
+  int64_t delivered_at_us = 0;
+  std::string delivered_evidence;
+};
+
+// What is known of the deliveries' states.
+struct States {
+  absl::flat_hash_map<int64_t, OpenState> open;
+  absl::flat_hash_set<int64_t> settled;
+  // From the index; says all when it could be read to its end.
+  absl::flat_hash_set<int64_t> indexed;
+  bool index_is_whole = false;
+
+  bool KnowsOpen(int64_t sequence) const {
+    return open.contains(sequence) ||
+           (!settled.contains(sequence) && indexed.contains(sequence));
+  }
+  bool MayBeOpen(int64_t sequence) const {
+    if (open.contains(sequence)) return true;
+    if (settled.contains(sequence)) return false;
+    return !index_is_whole || indexed.contains(sequence);
+  }
+};
+
+// Calls `each` for every row of `sql`, one row a query from a first sequence
+// on, that can be read; stops at an error of `each`.
+absl::Status ForEachReadable(
+    Database& db, std::string_view sql,
+    absl::FunctionRef<absl::Status(const Statement&)> each) {
+  int64_t gap = 0;
+  for (int64_t next = 0; gap < kMaxGap;) {
+    absl::StatusOr<Statement> query = db.Prepare(sql);
+    if (!query.ok()) return absl::OkStatus();
+    query->Bind(next);
+    const absl::StatusOr<bool> row = query->Step();
+    if (!row.ok()) {
+      ++next;
+      ++gap;
+      continue;
+    }
+    // A damaged page may claim anything, but not a smaller key.
+    if (!*row || query->Int64(0) < next) return absl::OkStatus();
+    next = query->Int64(0) + 1;
+    gap = 0;
+    INTERCOM_RETURN_IF_ERROR(each(*query));
+  }
+  return absl::OkStatus();
+}
+
+States ReadStates(Database& db) {
+  States states;
+  ForEachReadable(db, kDeliveriesSql, [&](const Statement& row) {
+    const bool open = row.Int(1) < v1::DELIVERY_STATE_INJECTED &&
+                      row.Int(2) == v1::DELIVERY_END_UNSPECIFIED;
+    if (open) {
+      states.open[row.Int64(0)] = {.delivered_at_us = row.Int64(3),
+                                   .delivered_evidence = row.String(4)};
+    } else {
+      states.settled.insert(row.Int64(0));
+    }
+    return absl::OkStatus();
+  }).IgnoreError();
+
+  absl::StatusOr<Statement> index = db.Prepare(kOpenIndexSql);
+  if (!index.ok()) return states;
+  index->Bind();
+  absl::StatusOr<bool> row = index->Step();
+  for (; row.ok() && *row; row = index->Step()) {
+    states.indexed.insert(index->Int64(1));
+  }
+  states.index_is_whole = row.ok();
+  return states;
+}
+
+NewDelivery ReadEnvelope(const Statement& row) {
+  NewDelivery delivery;
+  delivery.sender.set_session_id(row.String(1));
+  delivery.envelope.set_envelope_id(row.String(2));
+  delivery.envelope.set_kind(static_cast<v1::EnvelopeKind>(row.Int(3)));
+  delivery.envelope.set_topic(row.String(4));
+  delivery.envelope.set_reply_to(row.String(5));
+  delivery.envelope.set_quiet(row.Bool(6));
+  delivery.envelope.set_supersedes(row.String(7));
+  delivery.envelope.set_text(row.String(17));
+  delivery.sender.set_name(row.String(8));
+  delivery.sender.set_origin(static_cast<v1::Origin>(row.Int(9)));
+  delivery.sender.set_role(static_cast<v1::Role>(row.Int(10)));
+  delivery.sender.set_workspace_root(row.String(11));
+  delivery.recipient_session_id = row.String(12);
+  delivery.recipient_name = row.String(13);
+  delivery.scope = row.String(14);
+  delivery.accepted_at = row.Time(15);
+  delivery.expires_at = row.OptionalTime(16);
+  delivery.wait_reason = v1::WAIT_REASON_AWAY;
+  return delivery;
+}
+
+absl::Status SalvageDeliveries(Database& damaged, Database& fresh,
+                               Salvaged& salvaged) {
+  const States states = ReadStates(damaged);
+  absl::flat_hash_set<int64_t> read;
+  DeliveryStore store(fresh);
+  const auto copy = [&](const Statement& row) -> absl::Status {
+    const int64_t sequence = row.Int64(0);
+    if (!states.MayBeOpen(sequence)) return absl::OkStatus();
+    NewDelivery delivery = ReadEnvelope(row);
+    // Not rows of ours, or read from a page that is none.
+    if (delivery.envelope.envelope_id().empty() ||
+        delivery.sender.session_id().empty() ||
+        delivery.recipient_session_id.empty()) {
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<InsertedDelivery> inserted =
+        store.Insert(std::move(delivery));
+    if (absl::IsAlreadyExists(inserted.status())) return absl::OkStatus();
+    INTERCOM_RETURN_IF_ERROR(inserted.status());
+    read.insert(sequence);
+    if (inserted->existed) return absl::OkStatus();
+    ++salvaged.deliveries;
+    const auto state = states.open.find(sequence);
+    if (state == states.open.end()) {
+      if (!states.KnowsOpen(sequence)) ++salvaged.of_unknown_state;
+      return absl::OkStatus();
+    }
+    if (state->second.delivered_at_us == 0) return absl::OkStatus();
+    return store
+        .Mark(inserted->record.sequence(), v1::DELIVERY_STATE_DELIVERED,
+              absl::FromUnixMicros(state->second.delivered_at_us),
+              state->second.delivered_evidence)
+        .status();
+  };
+  INTERCOM_RETURN_IF_ERROR(ForEachReadable(damaged, kEnvelopesSql, copy));
+  for (const auto& [sequence, state] : states.open) {
+    if (!read.contains(sequence)) ++salvaged.lost;
+  }
+  for (const int64_t sequence : states.indexed) {
+    if (!states.open.contains(sequence) && states.KnowsOpen(sequence) &&
+        !read.contains(sequence)) {
+      ++salvaged.lost;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Best effort: up to the first damage.
+absl::Status SalvagePlaces(Database& damaged, Database& fresh) {
+  WorkspaceStore from_workspaces(damaged);
+  if (const auto rows = from_workspaces.All(); rows.ok()) {
+    for (const WorkspaceRow& row : *rows) {
+      if (row.coordinator_session_id.empty()) continue;
+      INTERCOM_RETURN_IF_ERROR(WorkspaceStore(fresh).PinCoordinator(
+          row.root, row.coordinator_session_id));
+    }
+  }
+  absl::StatusOr<Statement> ids =
+      damaged.Prepare("SELECT session_id FROM sessions ORDER BY session_id");
+  if (!ids.ok()) return absl::OkStatus();
+  ids->Bind();
+  SessionStore from_sessions(damaged);
+  for (absl::StatusOr<bool> row = ids->Step(); row.ok() && *row;
+       row = ids->Step()) {
+    const auto session = from_sessions.Find(ids->Text(0));
+    if (!session.ok() || !session->has_value()) continue;
+    INTERCOM_RETURN_IF_ERROR(SessionStore(fresh).Attach(**session).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
+  Salvaged salvaged;
+  const auto damaged = Database::OpenDamaged(path);
+  if (!damaged.ok()) return salvaged;
+  INTERCOM_RETURN_IF_ERROR(SalvageDeliveries(**damaged, fresh, salvaged));
+  INTERCOM_RETURN_IF_ERROR(SalvagePlaces(**damaged, fresh));
+  return salvaged;
+}
+
+}  // namespace intercom
