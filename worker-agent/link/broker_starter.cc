@@ -1,0 +1,130 @@
+#include "worker-agent/link/broker_starter.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "broker/base/clock.h"
+#include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/log.h"
+#include "broker/base/status_macros.h"
+#include "worker-agent/link/broker_address.h"
+#include "worker-agent/link/broker_process.h"
+#include "worker-agent/link/channel.h"
+#include "worker-agent/link/directory_watch.h"
+#include "worker-agent/link/posix_lock.h"
+
+namespace intercom {
+namespace {
+
+// The state directory is private: it holds the token and the socket.
+absl::Status MakeHome(const std::string& home) {
+  std::error_code failed;
+  const std::filesystem::path path(home);
+  std::filesystem::create_directories(path.parent_path(), failed);
+  if (!failed && mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
+    failed = std::error_code(errno, std::generic_category());
+  }
+  if (failed) return ErrnoError(failed.value(), home);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+BrokerStarter::BrokerStarter(Options options) : options_(std::move(options)) {}
+
+absl::Status BrokerStarter::Ensure() {
+  INTERCOM_RETURN_IF_ERROR(CheckSocketPath(SocketPath(options_.home)));
+  if (SocketAnswers()) {
+    const absl::Status health = CheckHolder();
+    // A broker that left meanwhile is replaced.
+    if (health.ok() || SocketAnswers()) return health;
+  }
+  INTERCOM_RETURN_IF_ERROR(MakeHome(options_.home));
+  const SystemClock clock;
+  const absl::Duration deadline =
+      clock.Steady() + options_.start_timeout + options_.health_timeout;
+  DirectoryWatch watch(options_.home);
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const std::optional<PosixLock> lock,
+                              PosixLock::TryTake(StartLockPath(options_.home)));
+    if (lock.has_value()) return StartUnlessRunning();
+    if (SocketAnswers()) return CheckHolder();
+    const absl::Duration left = deadline - clock.Steady();
+    if (left <= absl::ZeroDuration()) {
+      const auto holder = PosixLock::HolderOf(StartLockPath(options_.home));
+      return Error(absl::StatusCode::kUnavailable, "START_LOCKED",
+                   "process " + std::to_string(holder.value_or(0)) +
+                       " has been starting the broker for too long");
+    }
+    watch.Wait(left);
+  }
+}
+
+absl::Status BrokerStarter::StartUnlessRunning() {
+  const SystemClock clock;
+  const absl::Duration deadline = clock.Steady() + options_.health_timeout;
+  DirectoryWatch watch(options_.home);
+  // A broker without its socket is on its way in or out.
+  while (!SocketAnswers()) {
+    if (!PosixLock::HolderOf(BrokerLockPath(options_.home)).has_value()) {
+      std::string program = options_.program;
+      if (program.empty()) {
+        INTERCOM_ASSIGN_OR_RETURN(program, FindBroker());
+      }
+      INTERCOM_ASSIGN_OR_RETURN(
+          const int port,
+          StartBrokerProcess(program, options_.home, options_.workspace,
+                             options_.start_timeout));
+      SPDLOG_INFO("started the broker, port {}", port);
+      return absl::OkStatus();
+    }
+    const absl::Duration left = deadline - clock.Steady();
+    if (left <= absl::ZeroDuration()) return HungError();
+    watch.Wait(left);
+  }
+  return CheckHolder();
+}
+
+bool BrokerStarter::SocketAnswers() const {
+  const std::string path = SocketPath(options_.home);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  // Not blocking: a hung broker's backlog may be full, which counts as there.
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return false;
+  const bool answers = connect(fd, reinterpret_cast<sockaddr*>(&address),
+                               sizeof(address)) == 0 ||
+                       errno == EAGAIN;
+  close(fd);
+  return answers;
+}
+
+absl::Status BrokerStarter::CheckHolder() const {
+  const absl::Status health = CheckHealth(
+      MakeChannel(UnixAddress(options_.home)), options_.health_timeout);
+  if (absl::IsDeadlineExceeded(health)) return HungError();
+  return health;
+}
+
+absl::Status BrokerStarter::HungError() const {
+  const auto holder = PosixLock::HolderOf(BrokerLockPath(options_.home));
+  return Error(
+      absl::StatusCode::kUnavailable, "BROKER_HUNG",
+      "the broker" +
+          (holder.has_value() ? " (process " + std::to_string(*holder) + ")"
+                              : std::string()) +
+          " does not answer within " +
+          absl::FormatDuration(options_.health_timeout) +
+          "; replace it with: intercom broker restart");
+}
+
+}  // namespace intercom

@@ -1,0 +1,59 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_LINK_PENDING_SUBMITS_H_
+#define PI_INTERCOM_WORKER_AGENT_LINK_PENDING_SUBMITS_H_
+
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "intercom/v1/session.pb.h"
+
+namespace intercom {
+
+// Submits that the broker has not answered. They outlive a stream: the next one
+// repeats them in order, under the same envelope ids, so that each is accepted
+// once. Not thread-safe.
+class PendingSubmits {
+ public:
+  using Answer = std::function<void(absl::StatusOr<v1::DeliveryRecord>)>;
+
+  static constexpr size_t kMax = 256;
+
+  // Remembers it, unless there are too many: then it answers
+  // RESOURCE_EXHAUSTED (TOO_MANY_SUBMITS) and returns false.
+  bool Add(v1::Submit submit, Answer answer);
+
+  // Remembers that what is pending may have reached a broker from now on.
+  void MarkSent();
+
+  // Calls `send` with each, in the order of Add().
+  void ForEach(const std::function<void(const v1::Submit&)>& send) const;
+
+  // Answers the oldest with the envelope id of `submitted`. False if none has.
+  bool Resolve(v1::Submitted submitted);
+
+  // Answers all with `status`.
+  void FailAll(const absl::Status& status);
+
+  // The caller of `envelope_id` no longer waits: answers it with CANCELLED,
+  // reason NOT_SENT if no broker can have seen it, else OUTCOME_UNKNOWN.
+  void Cancel(const std::string& envelope_id);
+
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    v1::Submit submit;
+    Answer answer;
+    bool sent = false;
+  };
+
+  // Takes the oldest with that id out; false if there is none.
+  bool Take(const std::string& envelope_id, Entry& entry);
+
+  std::deque<Entry> entries_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_LINK_PENDING_SUBMITS_H_
