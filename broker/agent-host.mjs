@@ -5,7 +5,12 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+
+// The agent's parent is what the broker takes for the host. A shell in between
+// keeps this process, and what it starts, out of the session.
+const HOST = '"$0" "$@"; exit $?';
 
 const ANSWER_WITHIN_MS = 30_000;
 
@@ -32,7 +37,7 @@ export class AgentHost extends EventEmitter {
 	/**
 	 * `bin` is the directory of the programs, `cwd` the session's directory. Optional:
 	 * sessionId, name, env, args (of the agent), startReason, workspaceMode,
-	 * workspaceRoot, hostPid, and `entries` of an earlier life of the session.
+	 * workspaceRoot, and `entries` of an earlier life of the session.
 	 */
 	constructor(options) {
 		super();
@@ -46,7 +51,7 @@ export class AgentHost extends EventEmitter {
 	/** Starts the agent and initializes it; does not wait for the broker. */
 	start() {
 		const { bin, cwd, env = process.env, args = [] } = this.#options;
-		this.#child = spawn(join(bin, "intercom-agent"), args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+		this.#child = spawn("/bin/sh", ["-c", HOST, join(bin, "intercom-agent"), ...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
 		this.exited = new Promise((resolve) => {
 			this.#child.on("error", (error) => resolve(`cannot start: ${error.message}`));
 			this.#child.on("exit", (code, signal) => resolve(signal ?? code));
@@ -64,21 +69,32 @@ export class AgentHost extends EventEmitter {
 	}
 
 	#initialize() {
-		const { cwd, workspaceMode, workspaceRoot, startReason, hostPid } = this.#options;
+		const { cwd, workspaceMode, workspaceRoot, startReason } = this.#options;
 		return {
 			protocolVersion: 1,
 			sessionId: this.sessionId,
 			...(this.name === "" ? {} : { sessionName: this.name }),
 			cwd,
-			host: { kind: "pi", version: "1.6.0", pid: hostPid ?? process.pid, mode: "tui" },
+			host: { kind: "pi", version: "1.6.0", pid: this.hostPid, mode: "tui" },
 			startReason: startReason ?? "startup",
 			workspaceMode: workspaceMode ?? "auto",
 			...(workspaceRoot === undefined ? {} : { workspaceRoot }),
 		};
 	}
 
-	get pid() {
-		return this.#child.pid;
+	/** The process that the broker knows as the host. */
+	get hostPid() {
+		return this.#child?.pid;
+	}
+
+	/** The agent's process, once it runs. */
+	get agentPid() {
+		try {
+			const children = readFileSync(`/proc/${this.hostPid}/task/${this.hostPid}/children`, "utf8");
+			return Number(children.trim().split(" ")[0]) || undefined;
+		} catch {
+			return undefined;
+		}
 	}
 
 	/** A JSON-RPC request to the agent; rejects with its error. */
@@ -159,9 +175,11 @@ export class AgentHost extends EventEmitter {
 		return this.exited;
 	}
 
-	/** Ends the agent at once. */
+	/** Ends the agent at once, and the session with it. Harmless after its end. */
 	stop(signal = "SIGKILL") {
-		this.#child.kill(signal);
+		const agent = this.agentPid;
+		if (agent !== undefined) process.kill(agent, signal);
+		this.#child?.kill(signal);
 	}
 
 	/** The agent's input as a stream, for what no well-behaved host would write. */

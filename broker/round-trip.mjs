@@ -1,27 +1,23 @@
 // Proves that the programs work together: in a directory and with a broker of
 // its own, a coordinator and a worker session attach, register, configure,
 // reload, and exchange a message and its receipts. Usage:
-//   node broker/round-trip.mjs --bin DIR [--verbose]
+//   node broker/round-trip.mjs --bin DIR
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { AgentHost } from "./agent-host.mjs";
 
-const { values } = parseArgs({ options: { bin: { type: "string" }, verbose: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { bin: { type: "string" } } });
 if (values.bin === undefined) {
 	console.error("Usage: node broker/round-trip.mjs --bin DIR");
 	process.exit(2);
 }
 const bin = values.bin;
 const home = mkdtempSync(join(tmpdir(), "icm-proof-"));
-// pi-intercom creates no workspace in a temporary directory, and no state of
-// the user's own broker is touched.
-const state = join(homedir(), ".cache");
-mkdirSync(state, { recursive: true });
-const project = mkdtempSync(join(state, "pi-intercom-proof-"));
+const project = mkdtempSync(join(tmpdir(), "icm-project-"));
 const env = { ...process.env, PI_INTERCOM_HOME: home };
 delete env.PI_INTERCOM_SESSION;
 delete env.PI_INTERCOM_WORKSPACE;
@@ -123,7 +119,7 @@ try {
 		console.error("Its broker wrote no log.");
 	}
 } finally {
-	for (const host of [coordinator, worker]) if (host.pid !== undefined) host.stop();
+	for (const host of [coordinator, worker]) host.stop();
 	try {
 		intercom("broker", "stop");
 	} catch {

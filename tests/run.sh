@@ -48,19 +48,16 @@ export PATH=$MODULES/node/bin:$PATH
 
 wanted() { [[ $1 =~ $filter ]]; }
 
-# build PRESET FLAGS...: configures once and builds. The output is shown only
-# when it fails: thousands of lines otherwise.
-build() {
+# Configures a preset's tree, unless it is.
+configure() {
   local preset=$1
   shift
-  if [ ! -f "build/$preset/build.ninja" ] || [ $# -gt 0 ]; then
-    cmake --preset "$preset" "$@" || return 1
-  fi
-  cmake --build "build/$preset"
+  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" "$@"
 }
+build() { configure "$@" && cmake --build "build/$1"; }
 build_release() {
-  [ -f build/release/build.ninja ] || cmake --preset release -DINTERCOM_TESTS=OFF || return 1
-  cmake --build build/release --target intercom-broker intercom-agent intercom
+  configure release -DINTERCOM_TESTS=OFF &&
+    cmake --build build/release --target intercom-broker intercom-agent intercom
 }
 
 sources() { git ls-files -- '*.h' '*.cc' | while read -r path; do [ -f "$path" ] && echo "$path"; done; }
@@ -69,6 +66,9 @@ check_scripts() {
   local script
   for script in broker/*.sh tests/*.sh tests/*/*.sh .ci/run; do bash -n "$script" || return 1; done
 }
+
+# tests/e2e/main-flow.test.mjs is "e2e main-flow".
+suite() { echo "$(basename "$(dirname "$1")") $(basename "$1" .test.mjs)"; }
 
 check "committed files" "$NODE" tests/check/committed.mjs
 check "layering" "$NODE" tests/check/layering.mjs
@@ -80,21 +80,24 @@ check "protos: buf format" "$BUF" format -d --exit-code protos
 check "extension: types" "$MODULES/.bin/tsc" -p extension --noEmit
 node_tests "extension: tests" extension 'test/**/*.test.ts'
 
-# The C++ tests, with sanitizers, two programs at a time.
-if any_wanted "C++ "; then
+# The C++ tests, with sanitizers, two programs at a time. Configured first, so
+# that the filter knows their names.
+configure debug >/dev/null 2>&1
+if wanted "C++ build" || [ -n "$(cpp_names "C++ " build/debug)" ]; then
   if must "C++ build (ASan, UBSan)" build debug; then
     cpp_tests "C++ " build/debug
   fi
 fi
 check "clang: thread safety" build clang -DINTERCOM_TESTS=OFF
 
-if [ "$quick" = 0 ] && any_wanted "e2e|faults|start"; then
-  if must "release build" build_release; then
-    for file in tests/e2e/*.test.mjs tests/faults/*.test.mjs; do
-      [ -f "$file" ] || continue
-      name=$(basename "$file" .test.mjs)
-      node_tests "$(basename "$(dirname "$file")"): $name" . "$file"
-    done
+# The programs that users run, on real Pi sessions.
+if [ "$quick" = 0 ]; then
+  files=()
+  for file in tests/e2e/*.test.mjs tests/faults/*.test.mjs; do
+    ! wanted "$(suite "$file")" || files+=("$file")
+  done
+  if { [ "${#files[@]}" -gt 0 ] || wanted "release build"; } && must "release build" build_release; then
+    for file in "${files[@]}"; do node_tests "$(suite "$file")" . "$file"; done
   fi
 fi
 finish

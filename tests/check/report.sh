@@ -44,17 +44,6 @@ must() {
 # check NAME COMMAND...: the same, if the filter wants it.
 check() { ! wanted "$1" || must "$@"; }
 
-# Whether any check whose name begins with the pattern may be wanted: true
-# unless the filter surely names another group.
-any_wanted() {
-  [ "$filter" = . ] && return 0
-  [[ $filter =~ ^(committed|layering|shell|clang|protos|extension) ]] && return 1
-  case $1 in
-    C++*) [[ ! $filter =~ ^(e2e|faults|start|release) ]] ;;
-    *) [[ ! $filter =~ ^C ]] ;;
-  esac
-}
-
 # node_tests NAME DIRECTORY PATTERN: a run of node:test, counted by test.
 node_tests() {
   wanted "$1" || return 0
@@ -70,12 +59,17 @@ node_tests() {
   verdict "$1" "${ok:-0}" "$bad" $((SECONDS - start)) "$log"
 }
 
-# cpp_tests PREFIX TREE: every test program by ctest, counted by its cases.
+# cpp_names PREFIX TREE: the wanted test programs of a configured tree.
+cpp_names() {
+  local name
+  ctest --test-dir "$2" -N 2>/dev/null | sed -n 's/^ *Test *#[0-9]*: //p' |
+    while read -r name; do ! wanted "$1$name" || echo "$name"; done
+}
+
+# cpp_tests PREFIX TREE: every wanted program by ctest, counted by its cases.
 cpp_tests() {
-  local tree=$2 log=$REPORT_DIR/ctest.log name ok bad seconds names=()
-  while read -r name; do
-    wanted "$1$name" && names+=("$name")
-  done < <(ctest --test-dir "$tree" -N | sed -n 's/^ *Test *#[0-9]*: //p')
+  local tree=$2 log=$REPORT_DIR/ctest.log number name state ok bad seconds names
+  mapfile -t names < <(cpp_names "$1" "$tree")
   [ "${#names[@]}" -gt 0 ] || return 0
   ctest --test-dir "$tree" -j 2 -V --timeout 600 -Q -O "$log" \
     -R "^($(IFS='|'; echo "${names[*]}"))\$" </dev/null >/dev/null 2>&1
@@ -85,7 +79,7 @@ cpp_tests() {
     ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\?\.$/\1/p' "$REPORT_DIR/log" | tail -n 1)
     bad=$(sed -n 's/^ *\([0-9]*\) FAILED TESTS\?$/\1/p' "$REPORT_DIR/log" | tail -n 1)
     [ "$state" = Passed ] || [ -n "$bad" ] || bad=1
-    verdict "$1$name" "${ok:-0}" "${bad:-0}" "$seconds" "$REPORT_DIR/log"
+    verdict "$1$name" "${ok:-0}" "${bad:-0}" "${seconds%.*}" "$REPORT_DIR/log"
   done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#\([0-9]*\): \([^ ]*\) \.*[ *]*\([A-Za-z]*\).* \([0-9.]*\) sec.*$/\1 \2 \3 \4/p' "$log")
 }
 

@@ -13,10 +13,6 @@ import { PiSession } from "./pi.mjs";
 import { end, pidsWithEnvironment } from "./processes.mjs";
 import { Tmux } from "./tmux.mjs";
 
-// Projects live outside the temporary directory, where pi-intercom creates no
-// workspace, and outside any other project.
-const PROJECTS = process.env.INTERCOM_TEST_PROJECTS ?? join("/var/tmp", `intercom-${process.getuid()}`);
-
 export class Rig {
 	sessions = [];
 	hosts = [];
@@ -25,8 +21,7 @@ export class Rig {
 		const rig = new Rig();
 		rig.directory = mkdtempSync(join(tmpdir(), "icm-"));
 		rig.home = join(rig.directory, "home");
-		mkdirSync(PROJECTS, { recursive: true, mode: 0o700 });
-		rig.projects = mkdtempSync(join(PROJECTS, "e2e-"));
+		rig.projects = join(rig.directory, "projects");
 		rig.project = rig.makeDirectory("A project 🛰");
 		const proxies = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 		const inherited = Object.entries(process.env).filter(([name]) => !/^(PI_|TMUX|NODE_)/.test(name) && !proxies.includes(name));
@@ -85,7 +80,6 @@ export class Rig {
 		for (const pid of pidsWithEnvironment(`PI_INTERCOM_HOME=${this.home}`)) await end(pid).catch(() => undefined);
 		await this.model.stop();
 		rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
-		rmSync(this.projects, { recursive: true, force: true, maxRetries: 3 });
 	}
 }
 
