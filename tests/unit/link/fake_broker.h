@@ -1,0 +1,124 @@
+#ifndef PI_INTERCOM_TESTS_UNIT_LINK_FAKE_BROKER_H_
+#define PI_INTERCOM_TESTS_UNIT_LINK_FAKE_BROKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "broker/base/mutex.h"
+#include "grpcpp/server.h"
+#include "intercom/v1/inspect.grpc.pb.h"
+#include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/session.grpc.pb.h"
+#include "intercom/v1/workspace.grpc.pb.h"
+
+namespace intercom {
+
+class FakeAttachment;
+
+// A broker in this process that keeps the promises of the protos and nothing on
+// disk: it welcomes, accepts each envelope id once, and notes what it got.
+// Tests tell it what to send, to refuse or to keep back. Thread-safe.
+class FakeBroker {
+ public:
+  struct Options {
+    std::string home;
+    // Listens on 127.0.0.1 too, and writes endpoint.json and token.
+    bool tcp = false;
+  };
+
+  // What it got so far.
+  struct Seen {
+    // Every frame of every stream in the order of arrival.
+    std::vector<v1::AttachRequest> frames;
+    // The `authorization` of each stream.
+    std::vector<std::string> authorizations;
+    // Requests of unary calls, as text.
+    std::vector<std::string> calls;
+    int streams_ended = 0;
+    // Frames that gRPC took for sending.
+    int64_t frames_written = 0;
+
+    std::vector<v1::Hello> Hellos() const;
+    std::vector<v1::Submit> Submits() const;
+    std::vector<v1::Receipt> Receipts() const;
+    int Count(v1::AttachRequest::FrameCase frame) const;
+  };
+
+  explicit FakeBroker(Options options);
+  ~FakeBroker();
+
+  int port() const { return port_; }
+
+  // Waits, at most 30 s, until what it got satisfies `done`.
+  bool Await(const std::function<bool(const Seen&)>& done);
+  Seen seen();
+
+  // Attaches and unary calls fail with this until it is OK again.
+  void Refuse(absl::Status status);
+  // The Welcome of later attaches; the token is filled in.
+  void SetWelcome(v1::Welcome welcome);
+  // Deliveries that the Reconcile of later attaches names.
+  void SetReconcile(std::vector<std::string> delivery_ids);
+  // Answers no submit, and does not accept it either.
+  void IgnoreSubmits(bool ignore);
+  // Accepts submits, but breaks the stream instead of answering.
+  void BreakAtSubmit(bool value);
+  // What an accepted envelope's record says while the recipient is away.
+  void SetWaitReason(v1::WaitReason reason);
+  // Accepted envelopes, each id once.
+  std::set<std::string> accepted();
+
+  // Sends a frame on the live stream. False if there is none.
+  bool Send(v1::AttachResponse frame);
+  bool Deliver(const std::string& envelope_id, const std::string& text);
+  // Ends the live streams with UNAVAILABLE.
+  void BreakStreams();
+
+ private:
+  friend class FakeAttachment;
+  class Session;
+  class Workspace;
+  class Message;
+  class Inspection;
+
+  void Note(const std::function<void(Seen&)>& change);
+  // Handles one frame of `attachment`.
+  void Handle(FakeAttachment* attachment, const v1::AttachRequest& frame);
+  v1::DeliveryRecord Accept(const v1::Envelope& envelope,
+                            const std::string& to);
+  // OK or the refusal, with its reason in the call's trailer.
+  grpc::Status Admit(grpc::CallbackServerContext* context,
+                     const std::string& call);
+
+  const Options options_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Message> message_;
+  std::unique_ptr<Inspection> inspection_;
+  std::unique_ptr<grpc::Server> server_;
+  int port_ = 0;
+
+  Mutex mu_;
+  CondVar changed_;
+  Seen seen_ ABSL_GUARDED_BY(mu_);
+  absl::Status refusal_ ABSL_GUARDED_BY(mu_);
+  v1::Welcome welcome_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> reconcile_ ABSL_GUARDED_BY(mu_);
+  bool ignore_submits_ ABSL_GUARDED_BY(mu_) = false;
+  bool break_at_submit_ ABSL_GUARDED_BY(mu_) = false;
+  v1::WaitReason wait_reason_ ABSL_GUARDED_BY(mu_) =
+      v1::WAIT_REASON_UNSPECIFIED;
+  std::map<std::string, v1::DeliveryRecord> records_ ABSL_GUARDED_BY(mu_);
+  int64_t epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  std::set<FakeAttachment*> live_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_TESTS_UNIT_LINK_FAKE_BROKER_H_
