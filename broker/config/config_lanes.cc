@@ -152,7 +152,7 @@ void ConfigLanes::Open(DiscoveryRequest request, std::string session_id,
       lane, [state = state_, reply = *reply, request = std::move(request),
              session_id = std::move(session_id), port](SnapshotCache&) {
         if (!reply.IsPending()) return;
-        auto found = FindRoot(*state->files, request);
+        auto found = intercom::FindRoot(*state->files, request);
         if (!found.ok()) return reply.Send(found.status());
         if (found->kind == Discovery::Kind::kNone) {
           return reply.Send(OpenedWorkspace{.discovery = *std::move(found),
@@ -190,6 +190,20 @@ void ConfigLanes::State::RunOpen(SnapshotCache& cache, Discovery discovery,
   reply.Send(OpenedWorkspace{.discovery = std::move(discovery),
                              .snapshot = *std::move(snapshot),
                              .created = created});
+}
+
+void ConfigLanes::FindRoot(DiscoveryRequest request, Callback<Discovery> done) {
+  const auto reply = Reply<Discovery>::Begin(
+      state_->pool, state_->TimeoutMessage(request.cwd), std::move(done));
+  if (!reply.has_value()) return;
+  const std::string lane = "cwd:" + request.cwd;
+  const absl::Status queued = state_->pool->Enqueue(
+      lane, [state = state_, reply = *reply,
+             request = std::move(request)](SnapshotCache&) {
+        if (!reply.IsPending()) return;
+        reply.Send(intercom::FindRoot(*state->files, request));
+      });
+  if (!queued.ok()) reply->Send(queued);
 }
 
 void ConfigLanes::Update(const std::string& root, Edit edit, Guard guard,

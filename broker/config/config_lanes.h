@@ -67,6 +67,9 @@ class ConfigLanes {
   void Open(DiscoveryRequest request, std::string session_id, int port,
             Callback<OpenedWorkspace> done);
 
+  // Discovers the workspace of a directory without looking into its config.
+  void FindRoot(DiscoveryRequest request, Callback<Discovery> done);
+
   // Reads, edits, validates and publishes, one update of a workspace at a time,
   // and answers with the new config. Equal bytes publish nothing and do not
   // ask `guard` (which may be null). An error of `edit` or `guard` is passed

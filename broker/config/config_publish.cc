@@ -175,6 +175,8 @@ absl::Status ConfigFile::Create(std::string_view bytes, absl::Time now) const {
                                 " has no hard links, which creating ", path_,
                                 " safely needs; write the file by hand"));
     }
+    // Somebody whose clock is far ahead took it for a leftover.
+    if (result == -ENOENT) return Changed(path_);
     if (result < 0) return StepError(result, "publish", path_);
   }
   RemoveLeftovers(files_, directory.fd(), now);

@@ -57,7 +57,8 @@ ConfigSnapshotPtr SnapshotCache::Store(const ConfigFile& file, ReadConfig read,
     snapshot_ = std::make_shared<const ConfigSnapshot>(
         ConfigSnapshot{.root = file.root(),
                        .config = std::move(read.config),
-                       .hash = std::move(hash)});
+                       .hash = std::move(hash),
+                       .bytes = std::move(read.bytes)});
   }
   return snapshot_;
 }

@@ -1,0 +1,237 @@
+#include "broker/config/config_edit.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "broker/config/workspace_config.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/unit/config/sample_config.h"
+
+namespace intercom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+v1::AgentEntry Worker(const std::string& id, const std::string& name) {
+  v1::AgentEntry agent;
+  agent.set_session_id(id);
+  agent.set_name(name);
+  agent.set_description("Builds.");
+  agent.set_port(4712);
+  agent.set_project_directory("apps/build");
+  return agent;
+}
+
+// What a line diff shows: common head and tail lines are left out.
+std::vector<std::string> Diff(const std::string& before,
+                              const std::string& after) {
+  const std::vector<std::string> a = absl::StrSplit(before, '\n');
+  const std::vector<std::string> b = absl::StrSplit(after, '\n');
+  size_t head = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  size_t tail = 0;
+  while (tail < a.size() - head && tail < b.size() - head &&
+         a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) {
+    ++tail;
+  }
+  std::vector<std::string> diff;
+  for (size_t i = head; i < a.size() - tail; ++i) diff.push_back("-" + a[i]);
+  for (size_t i = head; i < b.size() - tail; ++i) diff.push_back("+" + b[i]);
+  return diff;
+}
+
+TEST(ConfigEdit, AChangedPortChangesOneLine) {
+  const auto edited = SetPort(kSample, "w-1", 5000);
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(Diff(kSample, *edited),
+              ElementsAre("-      \"port\": 4712,", "+      \"port\": 5000,"));
+}
+
+TEST(ConfigEdit, ANewWorkerAddsItsLinesInTheStyleOfTheFile) {
+  const auto edited = UpsertWorker(kSample, Worker("w-2", "Tests"));
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(
+      Diff(kSample, *edited),
+      ElementsAre(
+          "-    }", "+    },", "+    {", "+      \"sessionId\": \"w-2\",",
+          "+      \"name\": \"Tests\",", "+      \"coordinator\": false,",
+          "+      \"description\": \"Builds.\",", "+      \"port\": 4712,",
+          "+      \"projectDirectory\": \"apps/build\"", "+    }"));
+}
+
+TEST(ConfigEdit, AKnownWorkerKeepsHandoffCloseJobAndUnknownKeys) {
+  v1::AgentEntry agent = Worker("w-1", "Builder");
+  agent.set_port(4799);
+
+  const auto edited = UpsertWorker(kSample, agent);
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_EQ(*edited,
+            With(With(kSample, "\"Ärger\"", "\"Builder\""), "4712", "4799"));
+}
+
+TEST(ConfigEdit, WhatChangesNothingReturnsItsInput) {
+  EXPECT_EQ(*SetPort(kSample, "c-1", 4711), kSample);
+  EXPECT_EQ(*UpsertWorker(kSample, Worker("w-1", "Ärger")), kSample);
+}
+
+// The sample as another editor writes it.
+std::string Restyled(const std::string& indent, const std::string& newline,
+                     const std::string& start, const std::string& end) {
+  std::string text = start;
+  for (std::string_view rest = kSample; !rest.empty();) {
+    const size_t newline_at = rest.find('\n');
+    const std::string_view line = rest.substr(0, newline_at);
+    rest.remove_prefix(newline_at + 1);
+    const size_t spaces = line.find_first_not_of(' ');
+    for (size_t i = 0; i < spaces; i += 2) text += indent;
+    text += line.substr(spaces);
+    text += rest.empty() ? end : newline;
+  }
+  return text;
+}
+
+TEST(ConfigEdit, KeepsIndentLineEndsByteOrderMarkAndTheEndOfTheFile) {
+  for (const std::string indent : {"  ", "    ", "\t"}) {
+    for (const std::string newline : {"\n", "\r\n"}) {
+      for (const std::string start : {"", "\xEF\xBB\xBF"}) {
+        for (const std::string end : {"", "\n"}) {
+          const std::string before = Restyled(indent, newline, start, end);
+          const std::string i2 = newline + indent + indent;
+          const std::string i3 = i2 + indent;
+          std::string want = before;
+          const std::string added =
+              "," + i2 + "{" + i3 + "\"sessionId\": \"w-2\"," + i3 +
+              "\"name\": \"T\"," + i3 + "\"coordinator\": false," + i3 +
+              "\"description\": \"Builds.\"," + i3 + "\"port\": 4712," + i3 +
+              "\"projectDirectory\": \"apps/build\"" + i2 + "}";
+          want.insert(before.rfind(newline + indent + "]"), added);
+
+          EXPECT_EQ(*UpsertWorker(before, Worker("w-2", "T")), want);
+        }
+      }
+    }
+  }
+}
+
+TEST(ConfigEdit, AFileInOneLineStaysInOneLine) {
+  const std::string entry =
+      R"({"sessionId":"c-1","name":"Coordinator","coordinator":true,)"
+      R"("description":"Leads.","port":4711,"projectDirectory":"."})";
+  const std::string before = R"({"version":1,"agents":[)" + entry + "]}";
+
+  EXPECT_EQ(*UpsertWorker(before, Worker("w-2", "T")),
+            R"({"version":1,"agents":[)" + entry +
+                R"(, {"sessionId":"w-2","name":"T","coordinator":false,)"
+                R"("description":"Builds.","port":4712,)"
+                R"("projectDirectory":"apps/build"}]})");
+}
+
+TEST(ConfigEdit, AnEntryALineGetsAnEntryALine) {
+  const std::string entry =
+      R"({"sessionId":"c-1","name":"Coordinator","coordinator":true,)"
+      R"("description":"Leads.","port":4711,"projectDirectory":"."})";
+  const std::string before =
+      "{\n \"version\": 1,\n \"agents\": [\n  " + entry + "\n ]\n}";
+
+  const auto edited = UpsertWorker(before, Worker("w-2", "T"));
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(
+      Diff(before, *edited),
+      ElementsAre("-  " + entry, "+  " + entry + ",",
+                  "+  {\"sessionId\":\"w-2\",\"name\":\"T\","
+                  "\"coordinator\":false,\"description\":\"Builds.\","
+                  "\"port\":4712,\"projectDirectory\":\"apps/build\"}"));
+}
+
+TEST(ConfigEdit, TheDashboardPortGoesWithItsCommaWhereverItStands) {
+  const std::string without =
+      With(kSample, "\".\",\n      \"dashboardPort\": 8080", "\".\"");
+  EXPECT_EQ(*DropDashboardPort(kSample), without);
+  EXPECT_EQ(*DropDashboardPort(without), without);
+  const std::string first =
+      With(without, "{\n      \"sessionId\": \"c-1\"",
+           "{\n      \"dashboardPort\": 8080,\n      \"sessionId\": \"c-1\"");
+  EXPECT_EQ(*DropDashboardPort(first), without);
+}
+
+TEST(ConfigEdit, ATextWithQuotesAndBracketsIsEscapedAndSkipped) {
+  v1::AgentEntry agent = Worker("w-1", "Ärger");
+  agent.set_description("\"}],\\ \n{ 🛰");
+
+  const auto once = UpsertWorker(kSample, agent);
+  ASSERT_THAT(once, IsOk());
+  const auto twice = SetPort(*once, "w-1", 1);
+
+  ASSERT_THAT(twice, IsOk());
+  const auto config = WorkspaceConfig::Parse(*twice, "x");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->agents()[1].description(), "\"}],\\ \n{ 🛰");
+  EXPECT_EQ(config->agents()[1].port(), 1);
+}
+
+TEST(ConfigEdit, AClosingWorkerIsFencedAndAClosedOneIsNot) {
+  for (const std::string state :
+       {"requested", "awaiting_handoff", "awaiting_settlement", "ready",
+        "closing", "uncertain"}) {
+    EXPECT_THAT(
+        UpsertWorker(With(kSample, "\"closed\"", "\"" + state + "\""),
+                     Worker("w-1", "New")),
+        FailsWith(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED"));
+  }
+  for (const std::string state :
+       {"closed", "failed", "timed_out", "interrupted"}) {
+    EXPECT_THAT(UpsertWorker(With(kSample, "\"closed\"", "\"" + state + "\""),
+                             Worker("w-1", "New")),
+                IsOk());
+  }
+}
+
+TEST(ConfigEdit, TheCoordinatorIsNoWorker) {
+  EXPECT_THAT(UpsertWorker(kSample, Worker("c-1", "New")),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "TARGET_IS_COORDINATOR"));
+}
+
+TEST(ConfigEdit, AResultThatBreaksARuleIsTheCallersMistake) {
+  for (const std::string name : {"coordinator", "äRGER", "", " x", "\xff"}) {
+    EXPECT_THAT(UpsertWorker(kSample, Worker("w-2", name)),
+                FailsWith(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID"));
+  }
+  EXPECT_THAT(SetPort(kSample, "w-1", 0),
+              FailsWith(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID"));
+  EXPECT_THAT(NewConfig("", 1),
+              FailsWith(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID"));
+  EXPECT_THAT(SetPort(kSample, "w-9", 1),
+              FailsWith(absl::StatusCode::kNotFound, "NO_ENTRY"));
+}
+
+TEST(ConfigEdit, AnInvalidFileIsNotEdited) {
+  EXPECT_THAT(
+      SetPort("{", "w-1", 1),
+      FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID"));
+}
+
+TEST(ConfigEdit, AFreshConfigHasItsCoordinator) {
+  const auto bytes = NewConfig("s-1", 4711);
+
+  ASSERT_THAT(bytes, IsOk());
+  EXPECT_EQ(bytes->substr(0, 19), "{\n  \"version\": 1,\n ");
+  EXPECT_EQ(bytes->back(), '\n');
+  const auto config = WorkspaceConfig::Parse(*bytes, "x");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->coordinator().session_id(), "s-1");
+  EXPECT_EQ(config->coordinator().port(), 4711);
+  EXPECT_EQ(config->multiplexer(), "herdr");
+}
+
+}  // namespace
+}  // namespace intercom
