@@ -1,6 +1,6 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { isObject, type JsonObject, PROTOCOL_VERSION } from "./contract.ts";
+import { ContractError, isObject, type JsonObject, PROTOCOL_VERSION } from "./contract.ts";
 import { type BadLine, LineReader } from "./line-reader.ts";
 import type { Timers } from "./timers.ts";
 
@@ -342,7 +342,8 @@ export class AgentProcess {
 			this.#write(life, { jsonrpc: "2.0", id, result });
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);
-			this.#write(life, { jsonrpc: "2.0", id, error: { code: -32603, message, data: { code: "INTERNAL", reason: "HOST_FAILED" } } });
+			const [code, data] = error instanceof ContractError ? [-32602, { code: "INVALID_ARGUMENT", reason: "BAD_PARAMS" }] : [-32603, { code: "INTERNAL", reason: "HOST_FAILED" }];
+			this.#write(life, { jsonrpc: "2.0", id, error: { code, message, data } });
 		}
 	}
 

@@ -4,6 +4,7 @@ import {
 	ContractError,
 	type Control,
 	type GoodbyeReason,
+	isObject,
 	type JsonObject,
 	type Notice,
 	parseControl,
@@ -170,11 +171,21 @@ export class Attachment {
 				this.#sessionChanged(parseSession(params));
 				break;
 			case "deliver":
-				this.inbox.deliver(parseDelivery(params));
+				this.#delivered(params);
 				break;
 			case "notice":
 				this.#host.notify(parseNotice(params));
 				break;
+		}
+	}
+
+	/** A delivery that can't be read has failed: without a word of it the broker would wait for ever. */
+	#delivered(params: unknown): void {
+		try {
+			this.inbox.deliver(parseDelivery(params));
+		} catch (error) {
+			if (!(error instanceof ContractError) || !isObject(params) || typeof params.deliveryId !== "string") throw error;
+			this.#link.notify("receipt", { deliveryId: params.deliveryId, event: "failed", evidence: error.message });
 		}
 	}
 

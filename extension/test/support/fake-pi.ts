@@ -1,0 +1,109 @@
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import type { HostMessage } from "../../src/inbox.ts";
+
+type Callback = (event: object, ctx: object) => unknown;
+
+export interface RegisteredTool {
+	readonly name: string;
+	readonly exposure: string;
+	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean }>;
+}
+
+/** As much of Pi as an extension sees of one session: its API object and its event context. */
+export class FakePi {
+	readonly happened: string[] = [];
+	readonly sent: HostMessage[] = [];
+	readonly saved: object[] = [];
+	readonly tools = new Map<string, RegisteredTool>();
+	readonly callbacks = new Map<string, Callback[]>();
+	sessionName: string | undefined;
+	idle = true;
+	trusted = true;
+	stale = false;
+	mode = "tui";
+	readonly sessionId: string;
+	readonly #cwd: string;
+	#waiting: { readonly pattern: RegExp; resolve(text: string): void }[] = [];
+
+	constructor(sessionId: string, cwd: string) {
+		this.sessionId = sessionId;
+		this.#cwd = cwd;
+	}
+
+	/** The API object, which has no more than the extension uses. */
+	readonly api = {
+		on: (event: string, callback: Callback) => {
+			this.callbacks.set(event, [...(this.callbacks.get(event) ?? []), callback]);
+			return () => undefined;
+		},
+		registerTool: (tool: RegisteredTool) => {
+			this.tools.set(tool.name, tool);
+			this.#note(`tool ${tool.exposure} ${tool.name}`);
+		},
+		registerMessageRenderer: () => undefined,
+		sendMessage: (message: HostMessage) => {
+			this.#live();
+			this.sent.push(message);
+			this.idle = false;
+			this.#note(`sent ${message.details.intercom.envelopeId}`);
+		},
+		getSessionName: () => this.sessionName,
+		setSessionName: (name: string) => {
+			this.#live();
+			this.sessionName = name;
+			this.#note(`named ${name}`);
+		},
+	} as unknown as ExtensionAPI;
+
+	readonly #ctx = {
+		ui: {
+			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
+			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
+		},
+		sessionManager: {
+			getSessionId: () => this.sessionId,
+			getSessionFile: () => undefined,
+			getEntries: () => this.saved,
+		},
+		getContextUsage: () => undefined,
+		isIdle: () => {
+			this.#live();
+			return this.idle;
+		},
+		isProjectTrusted: () => this.trusted,
+	};
+
+	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */
+	async emit(type: string, event: object = {}): Promise<unknown[]> {
+		const results = [];
+		for (const callback of this.callbacks.get(type) ?? []) {
+			results.push(await callback({ type, ...event }, { ...this.#ctx, mode: this.mode, cwd: this.#cwd, model: { id: "m" }, signal: undefined }));
+		}
+		return results;
+	}
+
+	/** Emits what Pi emits for the message that was sent last, up to its saving. */
+	async runsWithLastMessage(): Promise<void> {
+		const message = this.sent.at(-1);
+		await this.emit("agent_start");
+		await this.emit("message_end", { message: { role: "custom", ...message } });
+		this.saved.push({ type: "custom_message", id: `e${this.saved.length}`, ...message });
+		await this.emit("context", { messages: [{ role: "custom", ...message }] });
+	}
+
+	/** Resolves with the first of what happened, past or coming, that matches. */
+	until(pattern: RegExp): Promise<string> {
+		const past = this.happened.find((text) => pattern.test(text));
+		if (past !== undefined) return Promise.resolve(past);
+		return new Promise((resolve) => this.#waiting.push({ pattern, resolve }));
+	}
+
+	#live(): void {
+		if (this.stale) throw new Error("this ctx is stale");
+	}
+
+	#note(text: string): void {
+		this.happened.push(text);
+		for (const waiting of this.#waiting) if (waiting.pattern.test(text)) waiting.resolve(text);
+	}
+}
