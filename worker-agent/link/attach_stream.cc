@@ -9,11 +9,13 @@ namespace intercom {
 
 std::shared_ptr<AttachStream> AttachStream::Open(
     const std::shared_ptr<grpc::Channel>& channel,
-    std::string_view bearer_token, v1::Hello hello, Events events) {
+    std::shared_ptr<OpenCalls> calls, std::string_view bearer_token,
+    v1::Hello hello, Events events) {
   // The constructor is private.
   std::shared_ptr<AttachStream> stream(
-      new AttachStream(channel, std::move(events)));
+      new AttachStream(channel, std::move(calls), std::move(events)));
   stream->self_ = stream;
+  stream->calls_->Opened(&stream->context_);
   AddIdentity(stream->context_, bearer_token, "");
   stream->stub_->async()->Attach(&stream->context_, stream.get());
   // Writes come from outside reactions.
@@ -27,8 +29,10 @@ std::shared_ptr<AttachStream> AttachStream::Open(
 }
 
 AttachStream::AttachStream(const std::shared_ptr<grpc::Channel>& channel,
-                           Events events)
-    : events_(std::move(events)), stub_(v1::SessionService::NewStub(channel)) {}
+                           std::shared_ptr<OpenCalls> calls, Events events)
+    : calls_(std::move(calls)),
+      events_(std::move(events)),
+      stub_(v1::SessionService::NewStub(channel)) {}
 
 void AttachStream::Send(v1::AttachRequest frame) {
   bool full = false;
@@ -68,6 +72,11 @@ void AttachStream::CloseWrites() {
   }
   Advance();
   RemoveHold();
+}
+
+void AttachStream::Cancel() {
+  context_.TryCancel();
+  Release();
 }
 
 void AttachStream::Advance() {
@@ -126,8 +135,9 @@ void AttachStream::Release() {
 
 void AttachStream::OnDone(const grpc::Status& status) {
   events_.done(FromGrpc(status, context_));
-  // The last use of this object.
-  const std::shared_ptr<AttachStream> self = std::move(self_);
+  // This object may be gone as soon as it is handed over.
+  const std::shared_ptr<OpenCalls> calls = calls_;
+  calls->Finished(&context_, std::move(self_));
 }
 
 }  // namespace intercom

@@ -12,6 +12,7 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/client_callback.h"
 #include "intercom/v1/session.grpc.pb.h"
+#include "worker-agent/link/open_calls.h"
 
 namespace intercom {
 
@@ -32,7 +33,8 @@ class AttachStream
   // Opens the stream with `hello` and reads the first frame.
   static std::shared_ptr<AttachStream> Open(
       const std::shared_ptr<grpc::Channel>& channel,
-      std::string_view bearer_token, v1::Hello hello, Events events);
+      std::shared_ptr<OpenCalls> calls, std::string_view bearer_token,
+      v1::Hello hello, Events events);
 
   // Queues a frame. A broker that does not read makes the queue too long: the
   // call is then cancelled.
@@ -44,8 +46,8 @@ class AttachStream
   // Says that nothing follows what is queued.
   void CloseWrites() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Ends the call now.
-  void Cancel() { context_.TryCancel(); }
+  // Ends the call now, also one that reads and writes nothing.
+  void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -55,13 +57,15 @@ class AttachStream
   static constexpr size_t kMaxQueuedFrames = 4096;
   static constexpr size_t kMaxQueuedBytes = 16 << 20;
 
-  AttachStream(const std::shared_ptr<grpc::Channel>& channel, Events events);
+  AttachStream(const std::shared_ptr<grpc::Channel>& channel,
+               std::shared_ptr<OpenCalls> calls, Events events);
 
   // Starts the next write if none is open. Needs a hold or a reaction.
   void Advance() ABSL_LOCKS_EXCLUDED(mu_);
   // Gives up the hold of Open(), once.
   void Release() ABSL_LOCKS_EXCLUDED(mu_);
 
+  const std::shared_ptr<OpenCalls> calls_;
   const Events events_;
   std::unique_ptr<v1::SessionService::Stub> stub_;
   grpc::ClientContext context_;

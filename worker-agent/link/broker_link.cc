@@ -8,6 +8,7 @@
 #include "worker-agent/link/broker_address.h"
 #include "worker-agent/link/channel.h"
 #include "worker-agent/link/failure_policy.h"
+#include "worker-agent/link/open_calls.h"
 
 namespace intercom {
 
@@ -20,11 +21,14 @@ BrokerLink::BrokerLink(Options options, TaskRunner& runner,
       ensure_broker_(std::move(ensure_broker)),
       events_(std::move(events)),
       backoff_(random, options_.backoff),
-      gate_(std::make_shared<PostGate>(runner)) {}
+      gate_(std::make_shared<PostGate>(runner)),
+      open_calls_(std::make_shared<OpenCalls>(gate_)) {}
 
 BrokerLink::~BrokerLink() {
   gate_->Close();
-  DropStream();
+  // Before the channel goes, and all its calls before that.
+  if (stream_ != nullptr) stream_->Cancel();
+  open_calls_->CancelAll();
 }
 
 void BrokerLink::Start(v1::Hello hello) {
@@ -60,7 +64,7 @@ void BrokerLink::OpenStream() {
   channel_ = MakeChannel(address, {.ping_after = options_.ping_after,
                                    .ping_timeout = options_.ping_timeout});
   stream_ = AttachStream::Open(
-      channel_, bearer_token_, hello_,
+      channel_, open_calls_, bearer_token_, hello_,
       {.frame =
            [gate = gate_, this, attempt](v1::AttachResponse frame) {
              gate->Post([this, attempt, frame = std::move(frame)]() mutable {
@@ -115,8 +119,8 @@ void BrokerLink::HandleWelcome(const v1::Welcome& welcome) {
   last_refusal_.clear();
   hello_.set_previous_session_token(welcome.session_token());
   hello_.set_start_reason(v1::START_REASON_RECONNECT);
-  calls_ = std::make_unique<WorkspaceCalls>(channel_, bearer_token_,
-                                            welcome.session_token(), gate_);
+  calls_ = std::make_unique<WorkspaceCalls>(
+      channel_, open_calls_, bearer_token_, welcome.session_token(), gate_);
   events_.welcome(welcome);
   submits_.ForEach([this](const v1::Submit& submit) {
     v1::AttachRequest frame;

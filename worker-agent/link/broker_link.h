@@ -19,6 +19,7 @@
 namespace intercom {
 
 class AttachStream;
+class OpenCalls;
 
 // One session's link to the broker: attaches, and attaches again with jitter
 // whenever the stream breaks, until Goodbye, a final refusal, or another
@@ -61,6 +62,7 @@ class BrokerLink {
   BrokerLink(Options options, TaskRunner& runner, TaskRunner& blocking,
              Random& random, std::function<absl::Status()> ensure_broker,
              Events events);
+  // Cancels what is open and waits for its end.
   ~BrokerLink();
   BrokerLink(const BrokerLink&) = delete;
   BrokerLink& operator=(const BrokerLink&) = delete;
@@ -113,6 +115,7 @@ class BrokerLink {
   const Events events_;
   Backoff backoff_;
   const std::shared_ptr<PostGate> gate_;
+  const std::shared_ptr<OpenCalls> open_calls_;
 
   Phase phase_ = Phase::kIdle;
   v1::Hello hello_;

@@ -4,6 +4,7 @@
 
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/channel.h"
+#include "worker-agent/link/open_calls.h"
 
 namespace intercom {
 namespace {
@@ -14,17 +15,64 @@ constexpr absl::Duration kDeadline = absl::Seconds(10);
 
 struct WorkspaceCalls::Connection {
   std::unique_ptr<v1::WorkspaceService::Stub> stub;
+  std::shared_ptr<OpenCalls> calls;
   std::string bearer_token;
   std::string session_token;
 };
 
+namespace {
+
+// One call. Lives by itself until gRPC is done with it.
+template <typename Request, typename Response>
+class UnaryCall : public grpc::ClientUnaryReactor {
+ public:
+  UnaryCall(Request request, std::shared_ptr<OpenCalls> calls,
+            std::function<void(absl::StatusOr<Response>)> done)
+      : request_(std::move(request)),
+        calls_(std::move(calls)),
+        done_(std::move(done)) {}
+
+  grpc::ClientContext& context() { return context_; }
+  const Request* request() const { return &request_; }
+  Response* response() { return &response_; }
+  // Keeps this object and what it needs until the end of the call.
+  void Hold(std::shared_ptr<void> self,
+            std::shared_ptr<const void> connection) {
+    self_ = std::move(self);
+    connection_ = std::move(connection);
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    if (status.ok()) {
+      done_(std::move(response_));
+    } else {
+      done_(FromGrpc(status, context_));
+    }
+    // This object may be gone as soon as it is handed over.
+    const std::shared_ptr<OpenCalls> calls = calls_;
+    calls->Finished(&context_, std::move(self_));
+  }
+
+ private:
+  grpc::ClientContext context_;
+  const Request request_;
+  Response response_;
+  const std::shared_ptr<OpenCalls> calls_;
+  const std::function<void(absl::StatusOr<Response>)> done_;
+  std::shared_ptr<void> self_;
+  std::shared_ptr<const void> connection_;
+};
+
+}  // namespace
+
 WorkspaceCalls::WorkspaceCalls(std::shared_ptr<grpc::Channel> channel,
+                               std::shared_ptr<OpenCalls> calls,
                                std::string bearer_token,
                                std::string session_token,
                                std::shared_ptr<PostGate> gate)
-    : connection_(std::make_shared<Connection>(
-          Connection{v1::WorkspaceService::NewStub(std::move(channel)),
-                     std::move(bearer_token), std::move(session_token)})),
+    : connection_(std::make_shared<const Connection>(Connection{
+          v1::WorkspaceService::NewStub(std::move(channel)), std::move(calls),
+          std::move(bearer_token), std::move(session_token)})),
       gate_(std::move(gate)) {}
 
 WorkspaceCalls::~WorkspaceCalls() = default;
@@ -32,36 +80,27 @@ WorkspaceCalls::~WorkspaceCalls() = default;
 template <typename Request, typename Response, typename Method>
 void WorkspaceCalls::Call(Method method, Request request,
                           Answer<Response> answer) {
-  struct State {
-    std::shared_ptr<Connection> connection;
-    grpc::ClientContext context;
-    Request request;
-    Response response;
-  };
-  auto state = std::make_shared<State>();
-  state->connection = connection_;
-  state->request = std::move(request);
-  SetTimeout(state->context, kDeadline);
-  AddIdentity(state->context, connection_->bearer_token,
-              connection_->session_token);
-  (connection_->stub->async()->*method)(
-      &state->context, &state->request, &state->response,
-      [state, gate = gate_, answer = std::move(answer)](grpc::Status status) {
-        gate->Post([state, answer, status] {
-          if (status.ok()) {
-            answer(std::move(state->response));
-          } else {
-            answer(FromGrpc(status, state->context));
-          }
+  auto call = std::make_shared<UnaryCall<Request, Response>>(
+      std::move(request), connection_->calls,
+      [gate = gate_, answer](absl::StatusOr<Response> response) {
+        gate->Post([answer, response = std::move(response)]() mutable {
+          answer(std::move(response));
         });
       });
+  call->Hold(call, connection_);
+  connection_->calls->Opened(&call->context());
+  SetTimeout(call->context(), kDeadline);
+  AddIdentity(call->context(), connection_->bearer_token,
+              connection_->session_token);
+  (connection_->stub->async()->*method)(&call->context(), call->request(),
+                                        call->response(), call.get());
+  call->StartCall();
 }
 
-// Each method of the stub has an overload for reactors: this picks the other.
+// Each method of the stub has two overloads: this picks that for reactors.
 template <typename Request, typename Response>
 using StubMethod = void (v1::WorkspaceService::Stub::async::*)(
-    grpc::ClientContext*, const Request*, Response*,
-    std::function<void(grpc::Status)>);
+    grpc::ClientContext*, const Request*, Response*, grpc::ClientUnaryReactor*);
 
 void WorkspaceCalls::GetWorkspace(v1::GetWorkspaceRequest request,
                                   Answer<v1::GetWorkspaceResponse> answer) {

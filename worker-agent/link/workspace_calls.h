@@ -15,6 +15,8 @@ class Channel;
 
 namespace intercom {
 
+class OpenCalls;
+
 // The unary calls of one attached session. Answers come through the gate, on
 // its runner, within 10 s.
 class WorkspaceCalls {
@@ -24,8 +26,8 @@ class WorkspaceCalls {
 
   // The tokens identify the caller to the broker; see AddIdentity().
   WorkspaceCalls(std::shared_ptr<grpc::Channel> channel,
-                 std::string bearer_token, std::string session_token,
-                 std::shared_ptr<PostGate> gate);
+                 std::shared_ptr<OpenCalls> calls, std::string bearer_token,
+                 std::string session_token, std::shared_ptr<PostGate> gate);
   ~WorkspaceCalls();
 
   void GetWorkspace(v1::GetWorkspaceRequest request,
@@ -46,7 +48,7 @@ class WorkspaceCalls {
   void Call(Method method, Request request, Answer<Response> answer);
 
   // Shared with the calls that are open.
-  const std::shared_ptr<Connection> connection_;
+  const std::shared_ptr<const Connection> connection_;
   const std::shared_ptr<PostGate> gate_;
 };
 
