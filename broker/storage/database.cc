@@ -91,8 +91,6 @@ absl::StatusOr<std::unique_ptr<Database>> Database::OpenDamaged(
   INTERCOM_ASSIGN_OR_RETURN(std::unique_ptr<Database> db,
                             OpenWith(path, SQLITE_OPEN_READWRITE));
   sqlite3_db_config(db->db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  int persist = 1;
-  sqlite3_file_control(db->db_, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
   INTERCOM_RETURN_IF_ERROR(db->Execute("PRAGMA query_only=ON"));
   return db;
 }
@@ -106,6 +104,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::OpenInMemory() {
 }
 
 Database::~Database() {
+  if (db_ == nullptr) return;
+  // The last one to close leaves a single file: everything is in it. A failure
+  // leaves the log for the next to open.
+  int persist = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
   for (auto& [sql, compiled] : statements_) sqlite3_finalize(compiled->stmt);
   sqlite3_close_v2(db_);
 }

@@ -33,8 +33,8 @@ class Database {
  public:
   // Opens, or creates with mode 0600, a database for writing: WAL, synchronous
   // NORMAL (a commit survives the end of the process at once, a loss of power
-  // only after WalSync), foreign keys on, no automatic checkpoint, and a -wal
-  // file that stays.
+  // only after WalSync), foreign keys on, no automatic checkpoint, and one -wal
+  // file for as long as it is open.
   static absl::StatusOr<std::unique_ptr<Database>> Open(
       const std::string& path);
 

@@ -15,9 +15,9 @@ namespace intercom {
 // Which deliveries to list; empty fields do not restrict.
 struct HistoryFilter {
   // Sender or recipient.
-  std::string session_id;
+  std::string session_id = {};
   // The sender's workspace, or the one where the recipient last attached.
-  std::string workspace_root;
+  std::string workspace_root = {};
   // Only smaller sequences; 0: from the newest.
   int64_t before_sequence = 0;
   int limit = 50;

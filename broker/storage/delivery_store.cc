@@ -144,7 +144,8 @@ absl::StatusOr<DeliveryChange> DeliveryStore::Mark(int64_t sequence,
   INTERCOM_ASSIGN_OR_RETURN(const DeliveryRow before,
                             LoadDelivery(db_, sequence));
   const int index = state - v1::DELIVERY_STATE_DELIVERED;
-  if (index < 0 || before.reached[index].at_us != 0) {
+  if (index < 0 || index >= static_cast<int>(before.reached.size()) ||
+      before.reached[index].at_us != 0) {
     return ChangeOf(before, before);
   }
   DeliveryRow after = before;

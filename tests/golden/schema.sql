@@ -1,0 +1,104 @@
+CREATE TABLE agents (
+  root TEXT NOT NULL REFERENCES workspaces (root),
+  position INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  coordinator INTEGER NOT NULL,
+  description TEXT NOT NULL,
+  port INTEGER NOT NULL,
+  project_directory TEXT NOT NULL,
+  entry_hash TEXT NOT NULL,
+  PRIMARY KEY (root, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deliveries (
+  sequence INTEGER NOT NULL PRIMARY KEY REFERENCES envelopes (sequence),
+  recipient_session_id TEXT NOT NULL,
+  state INTEGER NOT NULL,             -- intercom.v1.DeliveryState
+  bytes INTEGER NOT NULL,             -- what it counts in the mailbox
+  wait_reason INTEGER NOT NULL,       -- intercom.v1.WaitReason
+  waiting_since_at_us INTEGER NOT NULL,
+  ended INTEGER NOT NULL,             -- intercom.v1.DeliveryEnd
+  ended_at_us INTEGER NOT NULL,
+  end_evidence TEXT NOT NULL,
+  host_failures INTEGER NOT NULL,
+  expires_at_us INTEGER NOT NULL,     -- 0: never
+  settled_at_us INTEGER NOT NULL,     -- 0: open
+  -- A state without evidence of its own has time 0.
+  accepted_evidence TEXT NOT NULL,
+  delivered_at_us INTEGER NOT NULL,
+  delivered_evidence TEXT NOT NULL,
+  injected_at_us INTEGER NOT NULL,
+  injected_evidence TEXT NOT NULL,
+  seen_at_us INTEGER NOT NULL,
+  seen_evidence TEXT NOT NULL,
+  replied_at_us INTEGER NOT NULL,
+  replied_evidence TEXT NOT NULL
+) STRICT;
+CREATE TABLE envelopes (
+  sequence INTEGER NOT NULL PRIMARY KEY,
+  sender_session_id TEXT NOT NULL,
+  envelope_id TEXT NOT NULL,
+  kind INTEGER NOT NULL,           -- intercom.v1.EnvelopeKind
+  topic TEXT NOT NULL,
+  reply_to TEXT NOT NULL,
+  quiet INTEGER NOT NULL,
+  supersedes TEXT NOT NULL,
+  sender_name TEXT NOT NULL,
+  sender_origin INTEGER NOT NULL,  -- intercom.v1.Origin
+  sender_role INTEGER NOT NULL,    -- intercom.v1.Role
+  sender_workspace_root TEXT NOT NULL,
+  recipient_session_id TEXT NOT NULL,
+  recipient_name TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  accepted_at_us INTEGER NOT NULL,
+  expires_at_us INTEGER NOT NULL,  -- 0: never
+  text TEXT NOT NULL,
+  -- The identity; this order also serves the search by a prefix.
+  UNIQUE (envelope_id, sender_session_id)
+) STRICT;
+CREATE TABLE mailboxes (
+  recipient_session_id TEXT NOT NULL PRIMARY KEY,
+  envelopes INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE meta (
+  key TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sessions (
+  session_id TEXT NOT NULL PRIMARY KEY,
+  workspace_root TEXT NOT NULL,  -- empty for peers
+  cwd TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
+  host_kind TEXT NOT NULL,
+  host_version TEXT NOT NULL,
+  role INTEGER NOT NULL,         -- intercom.v1.Role
+  epoch INTEGER NOT NULL,
+  attached_at_us INTEGER NOT NULL,
+  last_seen_at_us INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE workspaces (
+  root TEXT NOT NULL PRIMARY KEY,
+  coordinator_session_id TEXT NOT NULL,  -- pinned; empty until then
+  generation INTEGER NOT NULL,
+  config_hash TEXT NOT NULL,
+  config_json TEXT NOT NULL,
+  mirrored_at_us INTEGER NOT NULL,
+  config_error TEXT NOT NULL             -- empty while the file is good
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
+  WHERE state < 3 AND ended = 0 AND expires_at_us > 0;
+CREATE INDEX deliveries_injected ON deliveries (recipient_session_id, sequence)
+  WHERE state >= 3;
+CREATE INDEX deliveries_open ON deliveries (recipient_session_id, sequence)
+  WHERE state < 3 AND ended = 0;
+CREATE INDEX deliveries_settled ON deliveries (settled_at_us, sequence)
+  WHERE settled_at_us > 0;
+CREATE INDEX envelopes_by_recipient
+  ON envelopes (recipient_session_id, sequence);
+CREATE INDEX envelopes_by_sender ON envelopes (sender_session_id, sequence);
+CREATE INDEX envelopes_by_topic
+  ON envelopes (recipient_session_id, topic, sender_session_id, sequence)
+  WHERE topic <> '';
+CREATE INDEX sessions_by_root ON sessions (workspace_root);

@@ -1,0 +1,113 @@
+#include "broker/storage/delivery_history.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "broker/storage/mailbox_store.h"
+#include "broker/storage/session_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/unit/storage/storage_fixtures.h"
+
+namespace intercom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+constexpr int64_t kNoSizeLimit = std::numeric_limits<int64_t>::max() / 2;
+
+MATCHER_P(EnvelopeIs, id, "is the delivery of that envelope") {
+  return arg.envelope().envelope_id() == id;
+}
+
+class DeliveryHistoryTest : public ::testing::Test {
+ protected:
+  int64_t Insert(const std::string& sender, const std::string& recipient,
+                 const std::string& id, const std::string& root = "") {
+    NewDelivery delivery = MessageTo(recipient, id);
+    delivery.sender.set_session_id(sender);
+    delivery.sender.set_workspace_root(root);
+    return store_.Insert(delivery).value().record.sequence();
+  }
+  void InjectAt(int64_t sequence, absl::Time at) {
+    ASSERT_THAT(store_.Mark(sequence, v1::DELIVERY_STATE_INJECTED, at, ""),
+                IsOk());
+  }
+
+  std::unique_ptr<Database> db_ = MigratedInMemory();
+  DeliveryStore store_{*db_};
+  DeliveryHistory history_{*db_};
+};
+
+TEST_F(DeliveryHistoryTest, TheNewestComeFirstPageByPage) {
+  for (int i = 1; i <= 5; ++i) Insert("a", "b", absl::StrCat("e", i));
+  EXPECT_THAT(history_.List({.limit = 2}).value(),
+              ElementsAre(EnvelopeIs("e5"), EnvelopeIs("e4")));
+  EXPECT_THAT(history_.List({.before_sequence = 4, .limit = 2}).value(),
+              ElementsAre(EnvelopeIs("e3"), EnvelopeIs("e2")));
+}
+
+TEST_F(DeliveryHistoryTest, ASessionSeesWhatItSentAndWhatItGot) {
+  Insert("a", "b", "e1");
+  Insert("c", "d", "e2");
+  Insert("b", "c", "e3");
+  Insert("b", "b", "e4");
+  EXPECT_THAT(
+      history_.List({.session_id = "b"}).value(),
+      ElementsAre(EnvelopeIs("e4"), EnvelopeIs("e3"), EnvelopeIs("e1")));
+  EXPECT_THAT(history_.List({.session_id = "b", .limit = 1}).value(),
+              ElementsAre(EnvelopeIs("e4")));
+}
+
+TEST_F(DeliveryHistoryTest, AWorkspaceSeesItsSendersAndItsRecipients) {
+  SessionRow row;
+  row.session_id = "b";
+  row.workspace_root = "/p";
+  ASSERT_THAT(SessionStore(*db_).Attach(row), IsOk());
+  Insert("a", "c", "from", "/p");
+  Insert("a", "b", "to", "/q");
+  Insert("a", "c", "other", "/q");
+  EXPECT_THAT(history_.List({.workspace_root = "/p"}).value(),
+              ElementsAre(EnvelopeIs("to"), EnvelopeIs("from")));
+  EXPECT_THAT(
+      history_.List({.session_id = "c", .workspace_root = "/p"}).value(),
+      ElementsAre(EnvelopeIs("from")));
+}
+
+TEST_F(DeliveryHistoryTest, PruningTakesOldSettledMailInSmallSteps) {
+  for (int i = 1; i <= 5; ++i) {
+    InjectAt(Insert("a", "b", absl::StrCat("old", i)), kNow);
+  }
+  InjectAt(Insert("a", "b", "new"), kNow + absl::Hours(1));
+  Insert("a", "b", "open");
+  const absl::Time limit = kNow + absl::Minutes(1);
+
+  EXPECT_EQ(history_.Prune(limit, kNoSizeLimit, 3).value(), 3);
+  EXPECT_EQ(history_.Prune(limit, kNoSizeLimit, 3).value(), 2);
+  EXPECT_EQ(history_.Prune(limit, kNoSizeLimit, 3).value(), 0);
+
+  EXPECT_THAT(history_.List({}).value(),
+              ElementsAre(EnvelopeIs("open"), EnvelopeIs("new")));
+}
+
+TEST_F(DeliveryHistoryTest, TooMuchMailIsPrunedButNeverOpenMail) {
+  InjectAt(Insert("a", "b", "settled"), kNow);
+  Insert("a", "b", "open");
+  EXPECT_EQ(history_.Prune(absl::InfinitePast(), 0, 9).value(), 1);
+  EXPECT_THAT(history_.List({}).value(), ElementsAre(EnvelopeIs("open")));
+  EXPECT_EQ(MailboxStore(*db_).Find("b").value().envelopes, 1);
+}
+
+TEST_F(DeliveryHistoryTest, SequencesGoOnAfterEverythingWasPruned) {
+  for (int i = 1; i <= 3; ++i) {
+    InjectAt(Insert("a", "b", absl::StrCat("e", i)), kNow);
+  }
+  ASSERT_THAT(history_.Prune(absl::InfiniteFuture(), 0, 99), IsOk());
+  EXPECT_THAT(history_.List({}).value(), SizeIs(1));
+  EXPECT_EQ(Insert("a", "b", "e4"), 4);
+}
+
+}  // namespace
+}  // namespace intercom

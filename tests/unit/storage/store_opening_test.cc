@@ -1,0 +1,284 @@
+#include "broker/storage/store_opening.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "broker/storage/mailbox_store.h"
+#include "broker/storage/session_store.h"
+#include "broker/storage/transaction.h"
+#include "broker/storage/workspace_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
+#include "tests/unit/storage/storage_fixtures.h"
+
+namespace intercom {
+namespace {
+
+using absl::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kPageBytes = 4096;
+constexpr int kOpen = 300;
+constexpr int kSettled = 300;
+
+class StoreOpeningTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<OpenedStore> Open() { return OpenStore(path_, kNow, random_); }
+
+  // Open and settled deliveries in turn, every third open one DELIVERED, a
+  // session and a pinned coordinator.
+  void Fill() {
+    OpenedStore opened = Open().value();
+    first_id_ = opened.store_id;
+    auto transaction = Transaction::Begin(*opened.db);
+    DeliveryStore store(*opened.db);
+    for (int i = 0; i < kOpen; ++i) {
+      const auto settled =
+          store.Insert(MessageTo("bob", absl::StrCat("settled-", i)));
+      ASSERT_THAT(settled, IsOk());
+      ASSERT_THAT(store.Mark(settled->record.sequence(),
+                             v1::DELIVERY_STATE_INJECTED, kNow, "seen there"),
+                  IsOk());
+      NewDelivery open = MessageTo("bob", absl::StrCat("open-", i));
+      open.accepted_at = kNow + absl::Seconds(i);
+      const auto inserted = store.Insert(open);
+      ASSERT_THAT(inserted, IsOk());
+      if (i % 3 == 0) {
+        ASSERT_THAT(store.Mark(inserted->record.sequence(),
+                               v1::DELIVERY_STATE_DELIVERED, kNow, "agent"),
+                    IsOk());
+      }
+    }
+    SessionRow session;
+    session.session_id = "bob";
+    session.workspace_root = "/project";
+    ASSERT_THAT(SessionStore(*opened.db).Attach(session), IsOk());
+    ASSERT_THAT(WorkspaceStore(*opened.db).PinCoordinator("/project", "carol"),
+                IsOk());
+    ASSERT_THAT(transaction->Commit(), IsOk());
+  }
+
+  // The pages of a table or index, of a kind.
+  std::vector<int64_t> Pages(const std::string& name, const std::string& kind) {
+    const auto db = Database::OpenReadOnly(path_).value();
+    auto pages = db->Prepare(
+        "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = ? "
+        "ORDER BY path");
+    EXPECT_THAT(pages, IsOk());
+    pages->Bind(name, kind);
+    std::vector<int64_t> numbers;
+    while (pages->Step().value()) numbers.push_back(pages->Int64(0));
+    return numbers;
+  }
+
+  void Overwrite(int64_t page) {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp((page - 1) * kPageBytes);
+    file << std::string(kPageBytes, '\xa5');
+  }
+
+  // What is to be delivered, as envelope ids by sequence.
+  static std::vector<std::string> OpenIds(Database& db) {
+    std::vector<std::string> ids;
+    const auto records = DeliveryStore(db).NextOpen("bob", 0, 10'000).value();
+    for (const v1::DeliveryRecord& record : records) {
+      ids.push_back(record.envelope().envelope_id());
+    }
+    return ids;
+  }
+  static std::vector<std::string> AllOpenIds() {
+    std::vector<std::string> ids;
+    for (int i = 0; i < kOpen; ++i) ids.push_back(absl::StrCat("open-", i));
+    return ids;
+  }
+
+  std::vector<std::string> Files() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TempDir dir_;
+  const std::string path_ = dir_ / "state.db";
+  CountingRandom random_;
+  std::string first_id_;
+};
+
+TEST_F(StoreOpeningTest, AStoreKeepsItsIdAndItsMail) {
+  Fill();
+  const auto again = Open();
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->store_id, first_id_);
+  EXPECT_THAT(again->notices, IsEmpty());
+  EXPECT_EQ(OpenIds(*again->db), AllOpenIds());
+}
+
+TEST_F(StoreOpeningTest, ACopyTakenWhileOpenHasEveryCommitAndNothingElse) {
+  OpenedStore opened = Open().value();
+  DeliveryStore store(*opened.db);
+  ASSERT_THAT(store.Insert(MessageTo("bob", "committed")), IsOk());
+  auto transaction = Transaction::Begin(*opened.db);
+  ASSERT_THAT(store.Insert(MessageTo("bob", "not committed")), IsOk());
+  // By another process: closing the file in this one would drop its locks.
+  const std::string copy =
+      absl::StrCat("mkdir '", dir_ / "crash", "' && cp '", path_, "' '", path_,
+                   "-wal' '", dir_ / "crash", "'");
+  ASSERT_EQ(std::system(copy.c_str()), 0);
+
+  const auto crashed = OpenStore(dir_ / "crash/state.db", kNow, random_);
+
+  ASSERT_THAT(crashed, IsOk());
+  EXPECT_EQ(crashed->store_id, opened.store_id);
+  EXPECT_THAT(OpenIds(*crashed->db), ElementsAre("committed"));
+}
+
+TEST_F(StoreOpeningTest, ADamagedStoreIsMovedAsideAndItsMailSaved) {
+  Fill();
+  // The states are damaged, the envelopes are whole.
+  Overwrite(Pages("deliveries", "leaf").at(1));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  EXPECT_NE(opened->store_id, first_id_);
+  EXPECT_EQ(OpenIds(*opened->db), AllOpenIds());
+  EXPECT_EQ(MailboxStore(*opened->db).Find("bob").value().envelopes, kOpen);
+  const auto record = DeliveryStore(*opened->db).Find("alice/open-299").value();
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(record->marks(0).at().seconds(), absl::ToUnixSeconds(kNow) + 299);
+  EXPECT_EQ(record->sender().name(), "Alice");
+  EXPECT_EQ(record->wait_reason(), v1::WAIT_REASON_AWAY);
+
+  ASSERT_EQ(opened->notices.size(), 1u);
+  EXPECT_THAT(opened->notices[0], HasSubstr("300 undelivered envelopes"));
+  EXPECT_THAT(opened->notices[0],
+              HasSubstr("state.db.corrupt-20270115T080000Z"));
+  EXPECT_THAT(Files(),
+              ::testing::Contains("state.db.corrupt-20270115T080000Z"));
+}
+
+TEST_F(StoreOpeningTest, DeliveredStatesSessionsAndPinsAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  DeliveryStore store(*opened->db);
+  EXPECT_EQ(store.Find("alice/open-3").value()->state(),
+            v1::DELIVERY_STATE_DELIVERED);
+  EXPECT_EQ(store.Find("alice/open-4").value()->state(),
+            v1::DELIVERY_STATE_ACCEPTED);
+  EXPECT_EQ(SessionStore(*opened->db).Find("bob").value()->workspace_root,
+            "/project");
+  EXPECT_EQ(WorkspaceStore(*opened->db)
+                .Find("/project")
+                .value()
+                ->coordinator_session_id,
+            "carol");
+}
+
+TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {
+  Fill();
+  Overwrite(Pages("envelopes", "leaf").at(2));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  const size_t saved = OpenIds(*opened->db).size();
+  EXPECT_LT(saved, static_cast<size_t>(kOpen));
+  EXPECT_GT(saved, static_cast<size_t>(kOpen) - 50);
+  EXPECT_THAT(opened->notices.at(0),
+              HasSubstr(absl::StrCat("; ", kOpen - saved, " more")));
+}
+
+TEST_F(StoreOpeningTest, EnvelopesOfUnknownStateAreRatherRepeatedThanLost) {
+  Fill();
+  for (const char* name : {"deliveries", "deliveries_open"}) {
+    for (const char* kind : {"internal", "leaf"}) {
+      for (const int64_t page : Pages(name, kind)) Overwrite(page);
+    }
+  }
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  EXPECT_EQ(OpenIds(*opened->db).size(), static_cast<size_t>(kOpen + kSettled));
+  EXPECT_THAT(opened->notices.at(0),
+              HasSubstr("600 may have been delivered before"));
+}
+
+TEST_F(StoreOpeningTest, AFileOfGarbageIsReplacedByAnEmptyStore) {
+  std::ofstream(path_) << std::string(5 * kPageBytes, '\xa5');
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  EXPECT_THAT(OpenIds(*opened->db), IsEmpty());
+  EXPECT_EQ(opened->notices.size(), 1u);
+}
+
+TEST_F(StoreOpeningTest, TheNoticeIsRepeatedForAWeek) {
+  std::ofstream(path_) << std::string(kPageBytes, '\xa5');
+  ASSERT_THAT(Open(), IsOk());
+  const auto at = [this](absl::Duration later) {
+    return OpenStore(path_, kNow + later, random_).value().notices.size();
+  };
+  EXPECT_EQ(at(absl::Hours(24)), 1u);
+  EXPECT_EQ(at(absl::Hours(24 * 8)), 0u);
+}
+
+TEST_F(StoreOpeningTest, AReplacementThatWasCutOffIsFinished) {
+  Fill();
+  std::filesystem::rename(path_, path_ + ".new");
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  EXPECT_EQ(opened->store_id, first_id_);
+  EXPECT_EQ(OpenIds(*opened->db), AllOpenIds());
+}
+
+TEST_F(StoreOpeningTest, ANewerStoreIsRefusedAndLeftAlone) {
+  Fill();
+  {
+    const auto db = Database::Open(path_).value();
+    ASSERT_THAT(db->Execute("PRAGMA user_version=999"), IsOk());
+  }
+  EXPECT_THAT(Open(),
+              FailsWith(StatusCode::kFailedPrecondition, "STORE_NEWER"));
+  EXPECT_THAT(Files(), ElementsAre("state.db"));
+}
+
+TEST_F(StoreOpeningTest, AStoreThatCannotBeWrittenIsAnErrorAndLeftAlone) {
+  const std::string folder = dir_.path();
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=4m") != 0) {
+    GTEST_SKIP() << "mounting takes root";
+  }
+  Fill();
+  const auto before = Files();
+  ASSERT_EQ(
+      mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr),
+      0);
+  EXPECT_THAT(Open(),
+              FailsWith(StatusCode::kPermissionDenied, "STORAGE_NOT_WRITABLE"));
+  EXPECT_EQ(Files(), before);
+  umount2(folder.c_str(), MNT_DETACH);
+}
+
+}  // namespace
+}  // namespace intercom
