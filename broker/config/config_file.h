@@ -63,9 +63,8 @@ class ConfigFile {
   // number of contenders one gets OK. ALREADY_EXISTS (CONFIG_EXISTS) if
   // anything of that name is there; FAILED_PRECONDITION (NO_HARD_LINKS) if the
   // file system cannot do it; ABORTED (CONFIG_CHANGED): try again. A failed
-  // step removes the temporary file and
-  // reports its own error. `now` is wall time, for the removal of what crashes
-  // left behind.
+  // step removes the temporary file and reports its own error. `now` is wall
+  // time, for the removal of what crashes left behind.
   absl::Status Create(std::string_view bytes, absl::Time now) const;
 
   // Publishes `bytes` in place of `expected`. `guard` is called when the

@@ -57,13 +57,13 @@ TEST(ConfigEdit, ANewWorkerAddsItsLinesInTheStyleOfTheFile) {
   const auto edited = UpsertWorker(kSample, Worker("w-2", "Tests"));
 
   ASSERT_THAT(edited, IsOk());
-  EXPECT_THAT(
-      Diff(kSample, *edited),
-      ElementsAre(
-          "-    }", "+    },", "+    {", "+      \"sessionId\": \"w-2\",",
-          "+      \"name\": \"Tests\",", "+      \"coordinator\": false,",
-          "+      \"description\": \"Builds.\",", "+      \"port\": 4712,",
-          "+      \"projectDirectory\": \"apps/build\"", "+    }"));
+  EXPECT_THAT(Diff(kSample, *edited),
+              ElementsAre("+    },", "+    {", "+      \"sessionId\": \"w-2\",",
+                          "+      \"name\": \"Tests\",",
+                          "+      \"coordinator\": false,",
+                          "+      \"description\": \"Builds.\",",
+                          "+      \"port\": 4712,",
+                          "+      \"projectDirectory\": \"apps/build\""));
 }
 
 TEST(ConfigEdit, AKnownWorkerKeepsHandoffCloseJobAndUnknownKeys) {
