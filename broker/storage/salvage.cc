@@ -16,7 +16,7 @@ namespace intercom {
 namespace {
 
 // How many sequences in a row may be unreadable before the rest is given up.
-constexpr int64_t kMaxGap = 1'000'000;
+constexpr int64_t kMaxGap = 100'000;
 
 constexpr char kDeliveriesSql[] =
     "SELECT sequence, state, ended, delivered_at_us, delivered_evidence "

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "broker/base/error.h"
 #include "broker/base/log.h"
 #include "broker/base/status_macros.h"
@@ -30,7 +31,7 @@ absl::Status CheckPages(Database& db) {
   INTERCOM_ASSIGN_OR_RETURN(const bool row, check.Step());
   if (row && check.Text(0) != "ok") {
     return Error(absl::StatusCode::kDataLoss, "STORAGE_CORRUPT",
-                 db.path() + ": " + check.String(0));
+                 absl::StrReplaceAll(check.String(0), {{"\n", " "}}));
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,134 @@
+#include "broker/base/process.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace intercom {
+namespace {
+
+constexpr size_t kMaxAncestors = 64;
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string ProcPath(int64_t pid, std::string_view name) {
+  return "/proc/" + std::to_string(pid) + "/" + std::string(name);
+}
+
+// The fields of /proc/PID/stat after the command, which may hold anything up
+// to the last parenthesis: state, parent, ...
+std::vector<std::string> StatFields(int64_t pid) {
+  const std::string stat = ReadAll(ProcPath(pid, "stat"));
+  const size_t end = stat.rfind(')');
+  if (end == std::string::npos) return {};
+  std::istringstream rest(stat.substr(end + 1));
+  return {std::istream_iterator<std::string>(rest), {}};
+}
+
+int64_t ParentOf(int64_t pid) {
+  const std::vector<std::string> fields = StatFields(pid);
+  return fields.size() > 1 ? std::atoll(fields[1].c_str()) : 0;
+}
+
+// The inode of the socket whose local end is 127.0.0.1:port, or empty.
+std::string InodeOfLocalPort(int port) {
+  char local[16];
+  std::snprintf(local, sizeof(local), "0100007F:%04X", port);
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string slot, local_address, remote, state, queues, timer, retransmits,
+        uid, timeout, inode;
+    fields >> slot >> local_address >> remote >> state >> queues >> timer >>
+        retransmits >> uid >> timeout >> inode;
+    if (local_address == local && inode != "0" &&
+        uid == std::to_string(getuid())) {
+      return inode;
+    }
+  }
+  return {};
+}
+
+bool HoldsDescriptor(int64_t pid, const std::string& target) {
+  const std::string folder = ProcPath(pid, "fd");
+  DIR* dir = opendir(folder.c_str());
+  if (dir == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = readdir(dir)) {
+    char link[64];
+    const ssize_t size =
+        readlinkat(dirfd(dir), entry->d_name, link, sizeof(link));
+    if (size > 0 && target == std::string_view(link, size)) {
+      found = true;
+      break;
+    }
+  }
+  closedir(dir);
+  return found;
+}
+
+}  // namespace
+
+std::vector<int64_t> Ancestry(int64_t pid) {
+  std::vector<int64_t> found;
+  while (pid > 1 && found.size() < kMaxAncestors) {
+    found.push_back(pid);
+    pid = ParentOf(pid);
+  }
+  return found;
+}
+
+std::string EnvironmentOf(int64_t pid, std::string_view name) {
+  const std::string block = ReadAll(ProcPath(pid, "environ"));
+  const std::string prefix = std::string(name) + "=";
+  for (size_t at = 0; at < block.size();) {
+    const size_t end = std::min(block.find('\0', at), block.size());
+    if (block.compare(at, prefix.size(), prefix) == 0) {
+      return block.substr(at + prefix.size(), end - at - prefix.size());
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+uint64_t StartTicks(int64_t pid) {
+  const std::vector<std::string> fields = StatFields(pid);
+  return fields.size() > 19 ? std::strtoull(fields[19].c_str(), nullptr, 10)
+                            : 0;
+}
+
+int64_t OwnerOfTcpPort(int port) {
+  const std::string inode = InodeOfLocalPort(port);
+  if (inode.empty()) return 0;
+  const std::string target = "socket:[" + inode + "]";
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return 0;
+  int64_t owner = 0;
+  while (const dirent* entry = readdir(proc)) {
+    int64_t pid = 0;
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    if (std::from_chars(entry->d_name, end, pid).ptr != end || pid == getpid()) {
+      continue;
+    }
+    if (HoldsDescriptor(pid, target)) {
+      owner = pid;
+      break;
+    }
+  }
+  closedir(proc);
+  return owner;
+}
+
+}  // namespace intercom

@@ -1,0 +1,432 @@
+#include "broker/roster/registrar.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
+#include "broker/domain/permissions.h"
+#include "broker/domain/validated_envelope.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kProtocolVersion = 1;
+constexpr size_t kMaxNameBytes = 512;
+constexpr size_t kMaxFieldBytes = 4096;
+
+absl::Status CheckHello(const v1::Hello& hello) {
+  const auto invalid = [](const std::string& what) {
+    return Error(absl::StatusCode::kInvalidArgument, "HELLO_INVALID", what);
+  };
+  if (hello.protocol_version() != kProtocolVersion) {
+    return Error(absl::StatusCode::kInvalidArgument, "PROTOCOL_VERSION",
+                 "the agent speaks protocol version " +
+                     std::to_string(hello.protocol_version()) +
+                     ", this broker speaks " +
+                     std::to_string(kProtocolVersion) +
+                     "; install the same pi-intercom for both, then run "
+                     "intercom broker restart");
+  }
+  INTERCOM_RETURN_IF_ERROR(CheckSessionId(hello.session_id()));
+  if (hello.cwd().empty() || hello.cwd().front() != '/') {
+    return invalid("cwd is not an absolute path");
+  }
+  if (hello.host_kind().empty()) return invalid("host_kind is empty");
+  if (hello.host_pid() < 1) return invalid("host_pid is not a process id");
+  if (hello.session_name().size() > kMaxNameBytes) {
+    return invalid("session_name has more than 512 bytes");
+  }
+  if (hello.scope().size() > 64) return invalid("scope has more than 64 bytes");
+  if (hello.cwd().size() > kMaxFieldBytes ||
+      hello.workspace_root().size() > kMaxFieldBytes) {
+    return invalid("a directory has more than 4,096 bytes");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Draining() {
+  return Error(absl::StatusCode::kUnavailable, "DRAINING",
+               "the broker is leaving; reconnect starts a new one");
+}
+
+}  // namespace
+
+Registrar::Registrar(StateRunner& runner, ConfigLanes& lanes,
+                     WorkspaceMirror& mirror, Roster& roster,
+                     SessionStore& sessions, const Clock& clock, Random& random,
+                     Facts facts)
+    : runner_(runner),
+      lanes_(lanes),
+      mirror_(mirror),
+      roster_(roster),
+      sessions_(sessions),
+      clock_(clock),
+      random_(random),
+      facts_(std::move(facts)) {
+  mirror_.SetOnChanged(
+      [this](const Workspace& workspace) { RefreshRoles(workspace); });
+}
+
+void Registrar::Attach(v1::Hello hello, PeerProcess peer,
+                       std::shared_ptr<SessionLink> link, Done done) {
+  auto pending = std::make_shared<Pending>();
+  pending->hello = std::move(hello);
+  pending->peer = std::move(peer);
+  pending->link = std::move(link);
+  pending->done = std::move(done);
+  runner_.PostTask([this, pending = std::move(pending)]() mutable {
+    if (draining_) return pending->done(Draining());
+    if (absl::Status status = CheckHello(pending->hello); !status.ok()) {
+      return pending->done(status);
+    }
+    if (roster_.size() >= kMaxAttachments) {
+      return pending->done(
+          Error(absl::StatusCode::kResourceExhausted, "ATTACHMENTS_FULL",
+                "the broker holds its limit of 1,024 sessions; close some"));
+    }
+    FindWorkspace(std::move(pending));
+  });
+}
+
+void Registrar::FindWorkspace(PendingPtr pending) {
+  DiscoveryRequest request;
+  request.cwd = pending->hello.cwd();
+  request.home = facts_.account_home;
+  request.mode = pending->hello.workspace_mode();
+  if (!pending->hello.workspace_root().empty()) {
+    request.workspace_root = pending->hello.workspace_root();
+  }
+  const std::string session_id = pending->hello.session_id();
+  lanes_.Open(std::move(request), session_id, facts_.port,
+              [this, pending = std::move(pending)](auto opening) mutable {
+                if (!opening.ok()) return pending->done(opening.status());
+                pending->discovery = std::move(opening->discovery);
+                pending->snapshot = std::move(opening->snapshot);
+                pending->created = opening->created;
+                CheckHomeRoot(std::move(pending));
+              });
+}
+
+// A session belongs to the root of its live, else last, attachment, as long as
+// that root still names it: a copied config must not split a session in two.
+void Registrar::CheckHomeRoot(PendingPtr pending) {
+  const std::string& id = pending->hello.session_id();
+  const std::string root =
+      pending->snapshot == nullptr ? "" : pending->snapshot->root;
+  std::string home_root;
+  if (const Attachment* live = roster_.Find(id); live != nullptr) {
+    home_root = live->root;
+  } else if (const auto row = sessions_.Find(id); row.ok() && row->has_value()) {
+    home_root = (*row)->workspace_root;
+  }
+  if (home_root.empty() || root.empty() || home_root == root) {
+    return TakeSeat(std::move(pending));
+  }
+  lanes_.Snapshot(home_root, [this, pending = std::move(pending), root,
+                              home_root](auto snapshot) mutable {
+    const std::string& id = pending->hello.session_id();
+    const bool named =
+        snapshot.ok() && (*snapshot)->config.FindBySession(id) != nullptr;
+    const bool gone = ReasonOf(snapshot.status()) == "NO_CONFIG";
+    if (!named && (snapshot.ok() || gone) && roster_.Find(id) == nullptr) {
+      return TakeSeat(std::move(pending));
+    }
+    pending->done(Error(
+        absl::StatusCode::kFailedPrecondition, "SESSION_BELONGS_ELSEWHERE",
+        "session " + id + " belongs to the workspace " + home_root +
+            ", and " + root +
+            " claims it too, as a copy, clone or worktree does; start a new "
+            "session here, or remove its entry from the config.json of one "
+            "of the two"));
+  });
+}
+
+void Registrar::TakeSeat(PendingPtr pending) {
+  if (draining_) return pending->done(Draining());
+  const std::string id = pending->hello.session_id();
+  const Attachment* live = roster_.Find(id);
+  if (live == nullptr) return Admit(std::move(pending), 0);
+  if (!pending->hello.previous_session_token().empty() &&
+      pending->hello.previous_session_token() == live->token) {
+    return Admit(std::move(pending), live->epoch);
+  }
+  const auto refuse = [id, live_pid = live->host_pid](Pending& refused) {
+    refused.done(
+        Error(absl::StatusCode::kFailedPrecondition, "SESSION_ALREADY_ATTACHED",
+              "session " + id + " is open already in process " +
+                  std::to_string(live_pid) +
+                  "; use it there, close it there first, or start a new "
+                  "session"));
+  };
+  if (waiting_.contains(id)) return refuse(*pending);
+  waiting_[id] = pending;
+  runner_.PostDelayedTask(
+      [this, id, pending, refuse] {
+        const auto found = waiting_.find(id);
+        if (found == waiting_.end() || found->second != pending) return;
+        waiting_.erase(found);
+        refuse(*pending);
+      },
+      kSeatWait);
+}
+
+void Registrar::Admit(PendingPtr pending, int64_t superseded_epoch) {
+  runner_.PostCommand(
+      {[this, pending, superseded_epoch](Effects& effects) -> absl::Status {
+         const v1::Hello& hello = pending->hello;
+         std::shared_ptr<const Workspace> workspace;
+         if (pending->snapshot != nullptr) {
+           INTERCOM_ASSIGN_OR_RETURN(
+               workspace,
+               mirror_.Apply(*pending->snapshot, pending->created, effects));
+         }
+         SessionRow row;
+         row.session_id = hello.session_id();
+         row.workspace_root = workspace == nullptr ? "" : workspace->root;
+         row.cwd = pending->discovery.cwd_canonical;
+         row.scope = hello.scope();
+         row.name = hello.session_name();
+         row.host_kind = hello.host_kind();
+         row.host_version = hello.host_version();
+         row.role = workspace == nullptr ? v1::ROLE_PEER
+                                         : workspace->RoleOf(row.session_id);
+         row.attached_at = row.last_seen_at = clock_.Now();
+         INTERCOM_ASSIGN_OR_RETURN(const int64_t epoch, sessions_.Attach(row));
+         effects.AfterCommit([this, pending, epoch, superseded_epoch,
+                              workspace = std::move(workspace)] {
+           Seat(pending, epoch, superseded_epoch, workspace);
+         });
+         return absl::OkStatus();
+       },
+       [pending](const absl::Status& status) { pending->done(status); }});
+}
+
+void Registrar::Seat(PendingPtr pending, int64_t epoch,
+                     int64_t superseded_epoch,
+                     std::shared_ptr<const Workspace> workspace) {
+  const v1::Hello& hello = pending->hello;
+  if (Attachment* live = roster_.Find(hello.session_id()); live != nullptr) {
+    if (live->epoch != superseded_epoch) {
+      pending->done(Error(absl::StatusCode::kAborted, "SEAT_TAKEN",
+                          "another process attached session " +
+                              hello.session_id() + " at the same moment"));
+      return;
+    }
+    v1::AttachResponse frame;
+    frame.mutable_superseded()->set_message(
+        "session " + hello.session_id() + " was attached anew by process " +
+        std::to_string(hello.host_pid()));
+    live->link->Send(std::move(frame));
+    live->link->Close(Error(absl::StatusCode::kAborted, "SUPERSEDED",
+                            "another attachment took this session over"));
+    Leave(*live, /*restarting=*/true);
+  }
+  Attachment attachment;
+  attachment.session_id = hello.session_id();
+  attachment.epoch = epoch;
+  attachment.token = NewSecret(random_);
+  attachment.link = pending->link;
+  attachment.hello = hello;
+  attachment.session_name = hello.session_name();
+  attachment.since = clock_.Now();
+  attachment.root = workspace == nullptr ? "" : workspace->root;
+  attachment.project_directory = workspace == nullptr
+                                     ? pending->discovery.cwd_canonical
+                                     : pending->discovery.project_directory;
+  // The kernel's word counts more than the client's, where it is known.
+  const std::vector<int64_t>& ancestry = pending->peer.ancestry;
+  const bool is_ancestor =
+      std::find(ancestry.begin(), ancestry.end(), hello.host_pid()) !=
+      ancestry.end();
+  attachment.host_pid = ancestry.empty() || is_ancestor
+                            ? hello.host_pid()
+                            : ancestry[std::min<size_t>(1, ancestry.size() - 1)];
+  if (workspace == nullptr) {
+    attachment.role = v1::ROLE_PEER;
+  } else {
+    attachment.role = workspace->RoleOf(attachment.session_id);
+    if (const v1::AgentEntry* entry =
+            workspace->EntryOf(attachment.session_id)) {
+      attachment.entry = *entry;
+    }
+  }
+  spdlog::info("attach session={} epoch={} role={} host={} pid={}",
+               attachment.session_id, epoch, RoleName(attachment.role),
+               SafeLabel(hello.host_kind(), 32), attachment.host_pid);
+  Attachment& added = roster_.Insert(std::move(attachment));
+  v1::AttachResponse frame;
+  *frame.mutable_welcome() =
+      WelcomeFor(added, workspace.get(), pending->created);
+  pending->done(SessionKey{added.session_id, epoch});
+  added.link->Send(std::move(frame));
+  for (AttachmentObserver* observer : observers_) observer->OnAttached(added);
+}
+
+v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
+                                  const Workspace* workspace,
+                                  bool created) const {
+  v1::Welcome welcome;
+  welcome.set_session_token(attachment.token);
+  welcome.set_store_id(facts_.store_id);
+  welcome.set_epoch(attachment.epoch);
+  welcome.set_role(attachment.role);
+  for (std::string& name : PermittedOperations(attachment.role)) {
+    welcome.add_operations(std::move(name));
+  }
+  if (attachment.entry.has_value()) {
+    *welcome.mutable_agent_entry() = *attachment.entry;
+  }
+  welcome.set_workspace_root(attachment.root);
+  welcome.set_broker_version(facts_.version);
+  welcome.set_protocol_version(kProtocolVersion);
+  welcome.set_port(facts_.port);
+  welcome.mutable_limits()->set_text_characters(kMaxTextCharacters);
+  welcome.mutable_limits()->set_window_envelopes(32);
+  welcome.mutable_limits()->set_window_bytes(1 << 20);
+  welcome.set_broker_pid(facts_.pid);
+  welcome.set_workspace_created(created);
+  for (const std::string& notice : facts_.notices) welcome.add_notices(notice);
+  if (workspace != nullptr &&
+      !workspace->claimed_coordinator_session_id.empty()) {
+    welcome.add_notices(
+        "config.json of " + workspace->root + " names session " +
+        workspace->claimed_coordinator_session_id +
+        " as coordinator, but " + workspace->coordinator_session_id +
+        " coordinates this workspace and goes on doing so; put its id back "
+        "into the file, or have a person confirm the change");
+  }
+  return welcome;
+}
+
+void Registrar::Leave(const Attachment& attachment, bool restarting) {
+  const Attachment left = attachment;
+  if (!roster_.Remove(left.session_id, left.epoch, restarting)) return;
+  spdlog::info("detach session={} epoch={} restarting={}", left.session_id,
+               left.epoch, restarting);
+  runner_.PostCommand({[this, id = left.session_id](Effects&) {
+                         return sessions_.SetSeen(id, clock_.Now());
+                       },
+                       nullptr});
+  for (AttachmentObserver* observer : observers_) {
+    observer->OnDetached(left, restarting);
+  }
+}
+
+void Registrar::Detach(SessionKey key, v1::Goodbye::Reason reason) {
+  runner_.PostTask([this, key = std::move(key), reason] {
+    const Attachment* attachment = Present(key);
+    if (attachment == nullptr) return;
+    const bool restarting = reason == v1::Goodbye::REASON_RELOAD ||
+                            reason == v1::Goodbye::REASON_NEW ||
+                            reason == v1::Goodbye::REASON_RESUME ||
+                            reason == v1::Goodbye::REASON_FORK;
+    Leave(*attachment, restarting);
+    if (const auto waiting = waiting_.find(key.session_id);
+        waiting != waiting_.end()) {
+      PendingPtr next = std::move(waiting->second);
+      waiting_.erase(waiting);
+      TakeSeat(std::move(next));
+    }
+  });
+}
+
+void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
+  runner_.PostTask(
+      [this, key = std::move(key), activity = std::move(activity)]() mutable {
+        Attachment* attachment = Present(key);
+        if (attachment == nullptr) return;
+        activity.set_label(SafeLabel(activity.label(), 64));
+        activity.set_model(SafeLabel(activity.model(), 128));
+        const int64_t us = absl::ToUnixMicros(clock_.Now());
+        activity.mutable_at()->set_seconds(us / 1'000'000);
+        activity.mutable_at()->set_nanos(
+            static_cast<int32_t>(us % 1'000'000) * 1000);
+        attachment->activity = std::move(activity);
+      });
+}
+
+void Registrar::Rename(SessionKey key, std::string name) {
+  runner_.PostTask([this, key = std::move(key), name = std::move(name)] {
+    Attachment* attachment = Present(key);
+    if (attachment == nullptr || name.size() > kMaxNameBytes) return;
+    attachment->session_name = name;
+    runner_.PostCommand({[this, id = key.session_id, name](Effects&) {
+                           return sessions_.SetName(id, name);
+                         },
+                         nullptr});
+  });
+}
+
+void Registrar::SetLoaded(SessionKey key, std::string entry_hash) {
+  runner_.PostTask(
+      [this, key = std::move(key), entry_hash = std::move(entry_hash)] {
+        Attachment* attachment = Present(key);
+        if (attachment == nullptr || !attachment->entry.has_value()) return;
+        attachment->loaded_hash = entry_hash.substr(0, 64);
+        attachment->awaits_reload = false;
+      });
+}
+
+void Registrar::Drain() {
+  runner_.PostTask([this] {
+    draining_ = true;
+    for (auto& [id, pending] : waiting_) pending->done(Draining());
+    waiting_.clear();
+    for (Attachment* attachment : roster_.All()) {
+      v1::AttachResponse frame;
+      frame.mutable_draining()->set_message(MessageOf(Draining()));
+      attachment->link->Send(std::move(frame));
+    }
+  });
+}
+
+void Registrar::CloseAll() {
+  runner_.PostTask([this] {
+    for (Attachment* attachment : roster_.All()) {
+      attachment->link->Close(Draining());
+    }
+  });
+}
+
+void Registrar::RefreshRoles(const Workspace& workspace) {
+  for (Attachment* attachment : roster_.InWorkspace(workspace.root)) {
+    const v1::Role role = workspace.RoleOf(attachment->session_id);
+    const v1::AgentEntry* entry = workspace.EntryOf(attachment->session_id);
+    const bool same_entry =
+        entry == nullptr
+            ? !attachment->entry.has_value()
+            : attachment->entry.has_value() &&
+                  attachment->entry->entry_hash() == entry->entry_hash();
+    if (role == attachment->role && same_entry) continue;
+    attachment->role = role;
+    attachment->entry.reset();
+    if (entry == nullptr) {
+      attachment->loaded_hash.clear();
+      attachment->awaits_reload = false;
+    } else {
+      attachment->entry = *entry;
+      attachment->awaits_reload = attachment->loaded_hash.empty();
+    }
+    v1::AttachResponse frame;
+    v1::RoleChanged& changed = *frame.mutable_role_changed();
+    changed.set_role(role);
+    for (std::string& name : PermittedOperations(role)) {
+      changed.add_operations(std::move(name));
+    }
+    if (entry != nullptr) *changed.mutable_agent_entry() = *entry;
+    attachment->link->Send(std::move(frame));
+  }
+}
+
+Attachment* Registrar::Present(const SessionKey& key) {
+  Attachment* attachment = roster_.Find(key.session_id);
+  return attachment != nullptr && attachment->epoch == key.epoch ? attachment
+                                                                 : nullptr;
+}
+
+}  // namespace intercom

@@ -1,0 +1,136 @@
+#include "broker/roster/workspace_mirror.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+
+namespace intercom {
+namespace {
+
+absl::string_view Key(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+// Puts the pinned coordinator into the place that the file gives to another.
+void Pin(Workspace& workspace) {
+  for (v1::AgentEntry& entry : workspace.agents) {
+    if (!entry.coordinator()) continue;
+    if (workspace.coordinator_session_id.empty()) {
+      workspace.coordinator_session_id = entry.session_id();
+    }
+    if (entry.session_id() != workspace.coordinator_session_id) {
+      workspace.claimed_coordinator_session_id = entry.session_id();
+      entry.set_session_id(workspace.coordinator_session_id);
+    }
+  }
+}
+
+}  // namespace
+
+const v1::AgentEntry* Workspace::EntryOf(std::string_view session_id) const {
+  for (const v1::AgentEntry& entry : agents) {
+    if (entry.session_id() == session_id) return &entry;
+  }
+  return nullptr;
+}
+
+v1::Role Workspace::RoleOf(std::string_view session_id) const {
+  const v1::AgentEntry* entry = EntryOf(session_id);
+  if (entry == nullptr) return v1::ROLE_ANONYMOUS;
+  return entry->coordinator() ? v1::ROLE_COORDINATOR : v1::ROLE_WORKER;
+}
+
+absl::Status WorkspaceMirror::Load() {
+  INTERCOM_ASSIGN_OR_RETURN(const std::vector<WorkspaceRow> rows, store_.All());
+  by_root_.clear();
+  for (const WorkspaceRow& row : rows) {
+    auto workspace = std::make_shared<Workspace>();
+    workspace->root = row.root;
+    workspace->coordinator_session_id = row.coordinator_session_id;
+    workspace->agents = row.agents;
+    workspace->config_hash = row.config_hash;
+    workspace->generation = row.generation;
+    workspace->mirrored_at = row.mirrored_at;
+    workspace->config_error = row.config_error;
+    if (auto config = WorkspaceConfig::Parse(row.config_json, row.root);
+        config.ok()) {
+      workspace->multiplexer = config->multiplexer();
+    }
+    Pin(*workspace);
+    by_root_[row.root] = std::move(workspace);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Workspace>> WorkspaceMirror::Apply(
+    const ConfigSnapshot& snapshot, bool repin, Effects& effects) {
+  const std::shared_ptr<const Workspace> known = Find(snapshot.root);
+  if (!repin && known != nullptr && known->config_hash == snapshot.hash &&
+      known->config_error.empty()) {
+    return known;
+  }
+  auto workspace = std::make_shared<Workspace>();
+  workspace->root = snapshot.root;
+  workspace->agents = snapshot.config.agents();
+  workspace->multiplexer = snapshot.config.multiplexer();
+  workspace->config_hash = snapshot.hash;
+  workspace->mirrored_at = clock_.Now();
+  INTERCOM_ASSIGN_OR_RETURN(
+      workspace->generation,
+      store_.Mirror(snapshot.root, snapshot.hash, snapshot.bytes,
+                    workspace->agents, workspace->mirrored_at));
+  INTERCOM_ASSIGN_OR_RETURN(const std::optional<WorkspaceRow> row,
+                            store_.Find(snapshot.root));
+  if (!repin && row.has_value()) {
+    workspace->coordinator_session_id = row->coordinator_session_id;
+  }
+  Pin(*workspace);
+  if (!row.has_value() ||
+      row->coordinator_session_id != workspace->coordinator_session_id) {
+    INTERCOM_RETURN_IF_ERROR(store_.PinCoordinator(
+        snapshot.root, workspace->coordinator_session_id));
+  }
+  Install(workspace, effects);
+  return workspace;
+}
+
+absl::Status WorkspaceMirror::MarkStale(std::string_view root,
+                                        const absl::Status& error,
+                                        Effects& effects) {
+  const std::shared_ptr<const Workspace> known = Find(root);
+  const std::string text = MessageOf(error);
+  if (known == nullptr || known->config_error == text) return absl::OkStatus();
+  INTERCOM_RETURN_IF_ERROR(store_.SetError(root, text));
+  auto workspace = std::make_shared<Workspace>(*known);
+  workspace->config_error = text;
+  Install(std::move(workspace), effects);
+  return absl::OkStatus();
+}
+
+void WorkspaceMirror::Install(std::shared_ptr<const Workspace> workspace,
+                              Effects& effects) {
+  effects.AfterCommit([this, workspace = std::move(workspace)] {
+    by_root_[workspace->root] = workspace;
+    if (on_changed_) on_changed_(*workspace);
+  });
+}
+
+std::shared_ptr<const Workspace> WorkspaceMirror::Find(
+    std::string_view root) const {
+  const auto found = by_root_.find(Key(root));
+  return found == by_root_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<const Workspace>> WorkspaceMirror::All() const {
+  std::vector<std::shared_ptr<const Workspace>> all;
+  for (const auto& [root, workspace] : by_root_) all.push_back(workspace);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a->root < b->root;
+  });
+  return all;
+}
+
+}  // namespace intercom

@@ -1,0 +1,275 @@
+#include "broker/rpc/attach_stream.h"
+
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/rpc/status_conversion.h"
+
+namespace intercom {
+
+// What gRPC owns: lives until OnDone, and only forwards.
+class AttachStream::CallReactor final : public Reactor {
+ public:
+  CallReactor(grpc::CallbackServerContext& context,
+              std::shared_ptr<AttachStream> stream)
+      : context_(context), stream_(std::move(stream)) {}
+
+  void OnReadDone(bool ok) override {
+    stream_->OnRead(ok, std::move(request_));
+  }
+  void OnWriteDone(bool ok) override { stream_->OnWritten(ok); }
+  void OnCancel() override { stream_->OnCancelled(); }
+  void OnDone() override { delete this; }
+
+  void Read() {
+    request_.Clear();
+    StartRead(&request_);
+  }
+  void FinishWith(const absl::Status& status) {
+    if (!status.ok()) {
+      context_.AddTrailingMetadata(kReasonMetadata, WireReason(status));
+    }
+    Finish(ToGrpc(status));
+  }
+
+ private:
+  grpc::CallbackServerContext& context_;
+  const std::shared_ptr<AttachStream> stream_;
+  v1::AttachRequest request_;
+};
+
+AttachStream::Reactor* AttachStream::Start(grpc::CallbackServerContext& context,
+                                           BrokerCore core, Peers& peers,
+                                           WriterExecutor& executor) {
+  absl::StatusOr<CallerEvidence> evidence = peers.EvidenceOf(context);
+  const absl::Status refused = evidence.status();
+  std::shared_ptr<AttachStream> stream(new AttachStream(
+      core, evidence.ok() ? *std::move(evidence) : CallerEvidence(),
+      executor));
+  auto* reactor = new CallReactor(context, stream);
+  {
+    MutexLock lock(stream->mu_);
+    stream->reactor_ = reactor;
+  }
+  if (refused.ok()) {
+    stream->Advance();
+  } else {
+    stream->Close(refused);
+  }
+  return reactor;
+}
+
+void AttachStream::Send(v1::AttachResponse frame) {
+  {
+    MutexLock lock(mu_);
+    if (closing_.has_value() || finished_ || broken_) return;
+    queue_.push_back(std::move(frame));
+    if (writing_) return;  // OnWritten goes on.
+  }
+  AdvanceOnExecutor();
+}
+
+void AttachStream::Close(absl::Status status) {
+  {
+    MutexLock lock(mu_);
+    if (closing_.has_value() || finished_) return;
+    closing_ = std::move(status);
+  }
+  AdvanceOnExecutor();
+}
+
+void AttachStream::AdvanceOnExecutor() {
+  executor_.Post([self = shared_from_this()] { self->Advance(); });
+}
+
+void AttachStream::Advance() {
+  CallReactor* reactor = nullptr;
+  bool read = false;
+  bool write = false;
+  std::optional<absl::Status> finish_with;
+  {
+    MutexLock lock(mu_);
+    if (finished_) return;
+    reactor = reactor_;
+    if (!writing_) {
+      if (!queue_.empty() && !broken_) {
+        writing_ = write = true;
+        in_flight_ = std::move(queue_.front());
+        queue_.pop_front();
+      } else if (closing_.has_value() && !starting_read_) {
+        finished_ = true;
+        finish_with = closing_;
+        queue_.clear();
+      }
+    }
+    if (!finished_ && !closing_.has_value() && !reading_ && readable_ &&
+        open_submits_ < kMaxOpenSubmits) {
+      reading_ = starting_read_ = read = true;
+    }
+  }
+  if (write) reactor->StartWrite(&in_flight_);
+  if (read) {
+    reactor->Read();
+    bool closed_meanwhile = false;
+    {
+      MutexLock lock(mu_);
+      starting_read_ = false;
+      closed_meanwhile = closing_.has_value();
+    }
+    if (closed_meanwhile) AdvanceOnExecutor();
+  }
+  if (finish_with.has_value()) reactor->FinishWith(*finish_with);
+}
+
+void AttachStream::OnWritten(bool ok) {
+  {
+    MutexLock lock(mu_);
+    writing_ = false;
+    if (!ok) broken_ = true;
+  }
+  Advance();
+}
+
+void AttachStream::OnCancelled() {
+  Leave(v1::Goodbye::REASON_UNSPECIFIED);
+  {
+    MutexLock lock(mu_);
+    broken_ = true;
+  }
+  Close(Error(absl::StatusCode::kCancelled, "CANCELLED",
+              "the client went away"));
+}
+
+void AttachStream::OnRead(bool ok, v1::AttachRequest frame) {
+  std::optional<SessionKey> key;
+  bool first = false;
+  {
+    MutexLock lock(mu_);
+    reading_ = false;
+    if (!ok) readable_ = false;
+    if (ok && !hello_seen_) {
+      hello_seen_ = first = true;
+    }
+    key = key_;
+  }
+  if (!ok) {
+    // The client half-closed: it left without a word, or after Goodbye.
+    Leave(v1::Goodbye::REASON_UNSPECIFIED);
+    Close(absl::OkStatus());
+    return;
+  }
+  const bool is_hello = frame.frame_case() == v1::AttachRequest::kHello;
+  if (first && is_hello) {
+    OnHello(std::move(*frame.mutable_hello()));
+  } else if (key.has_value() && !is_hello) {
+    OnFrame(*key, std::move(frame));
+  } else {
+    Leave(v1::Goodbye::REASON_UNSPECIFIED);
+    Close(Error(absl::StatusCode::kInvalidArgument, "PROTOCOL",
+                first ? "the first frame must be Hello"
+                      : "Hello comes once, and other frames after Welcome"));
+    return;
+  }
+  Advance();
+}
+
+void AttachStream::OnHello(v1::Hello hello) {
+  core_.registrar.Attach(
+      std::move(hello), {evidence_.ancestry}, shared_from_this(),
+      [self = shared_from_this()](absl::StatusOr<SessionKey> key) {
+        self->OnRegistered(std::move(key));
+      });
+}
+
+void AttachStream::OnRegistered(absl::StatusOr<SessionKey> key) {
+  if (!key.ok()) return Close(key.status());
+  std::optional<v1::Goodbye::Reason> left;
+  {
+    MutexLock lock(mu_);
+    key_ = *key;
+    left = left_;
+  }
+  if (left.has_value()) core_.registrar.Detach(*key, *left);
+}
+
+void AttachStream::Leave(v1::Goodbye::Reason reason) {
+  std::optional<SessionKey> key;
+  {
+    MutexLock lock(mu_);
+    if (left_.has_value()) return;
+    left_ = reason;
+    key = key_;
+  }
+  if (key.has_value()) core_.registrar.Detach(*key, reason);
+}
+
+void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
+  switch (frame.frame_case()) {
+    case v1::AttachRequest::kSubmit:
+      return OnSubmit(key, std::move(*frame.mutable_submit()));
+    case v1::AttachRequest::kPresent:
+      return core_.dispatcher.OnPresent(key,
+                                        std::move(*frame.mutable_present()));
+    case v1::AttachRequest::kReceipt:
+      return core_.dispatcher.OnReceipt(key,
+                                        std::move(*frame.mutable_receipt()));
+    case v1::AttachRequest::kControlResult:
+      return core_.controls.OnResult(
+          key, std::move(*frame.mutable_control_result()));
+    case v1::AttachRequest::kActivity:
+      return core_.registrar.SetActivity(key,
+                                         std::move(*frame.mutable_activity()));
+    case v1::AttachRequest::kRenamed:
+      return core_.registrar.Rename(key, frame.renamed().name());
+    case v1::AttachRequest::kResponsibilityLoaded:
+      return core_.registrar.SetLoaded(
+          key, frame.responsibility_loaded().entry_hash());
+    case v1::AttachRequest::kGoodbye:
+      Leave(frame.goodbye().reason());
+      return Close(absl::OkStatus());
+    default:
+      // A newer client's frame that this broker does not know.
+      return;
+  }
+}
+
+void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {
+  {
+    MutexLock lock(mu_);
+    ++open_submits_;
+  }
+  CallerEvidence evidence = evidence_;
+  evidence.stream = key;
+  v1::SendRequest request;
+  *request.mutable_envelope() = std::move(*submit.mutable_envelope());
+  request.set_to(std::move(*submit.mutable_to()));
+  std::string id = request.envelope().envelope_id();
+  core_.mail.Send(
+      std::move(evidence), std::move(request),
+      [self = shared_from_this(),
+       id = std::move(id)](absl::StatusOr<v1::DeliveryRecord> record) {
+        v1::AttachResponse frame;
+        v1::Submitted& submitted = *frame.mutable_submitted();
+        submitted.set_envelope_id(id);
+        if (record.ok()) {
+          // The sender has the text; the answer needs only what is new.
+          record->mutable_envelope()->clear_text();
+          *submitted.mutable_record() = *std::move(record);
+        } else {
+          *submitted.mutable_failure() = ToFailure(record.status());
+        }
+        self->Send(std::move(frame));
+        self->OnSubmitted();
+      });
+}
+
+void AttachStream::OnSubmitted() {
+  bool resume = false;
+  {
+    MutexLock lock(mu_);
+    resume = open_submits_-- == kMaxOpenSubmits;
+  }
+  if (resume) AdvanceOnExecutor();
+}
+
+}  // namespace intercom

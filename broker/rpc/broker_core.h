@@ -1,0 +1,25 @@
+#ifndef PI_INTERCOM_BROKER_RPC_BROKER_CORE_H_
+#define PI_INTERCOM_BROKER_RPC_BROKER_CORE_H_
+
+#include "broker/roster/registrar.h"
+#include "broker/routing/dispatcher.h"
+#include "broker/work/controls.h"
+#include "broker/work/inspection.h"
+#include "broker/work/mail.h"
+#include "broker/work/worker_desk.h"
+
+namespace intercom {
+
+// What the adapters call. All outlive the server.
+struct BrokerCore {
+  Registrar& registrar;
+  Dispatcher& dispatcher;
+  Controls& controls;
+  Mail& mail;
+  WorkerDesk& workers;
+  Inspection& inspection;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_RPC_BROKER_CORE_H_

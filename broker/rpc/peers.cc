@@ -1,0 +1,102 @@
+#include "broker/rpc/peers.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/process.h"
+#include "broker/base/status_macros.h"
+
+namespace intercom {
+namespace {
+
+constexpr std::string_view kUnixPrefix = "fd:";
+constexpr std::string_view kBearer = "Bearer ";
+
+std::string Metadata(const grpc::ServerContextBase& context,
+                     const char* name) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(name);
+  return found == metadata.end()
+             ? std::string()
+             : std::string(found->second.data(), found->second.size());
+}
+
+// Takes the same time wherever the two differ.
+bool SameSecret(std::string_view a, std::string_view b) {
+  unsigned char difference = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned char>(a[i]) ^
+                  static_cast<unsigned char>(b[b.empty() ? 0 : i % b.size()]);
+  }
+  return difference == 0;
+}
+
+absl::Status CheckToken(const std::string& authorization,
+                        std::string_view token) {
+  if (authorization.empty()) {
+    return Error(absl::StatusCode::kUnauthenticated, "TOKEN_MISSING",
+                 "calls over TCP need the account's token: add the metadata "
+                 "\"authorization: Bearer <token>\" with the content of the "
+                 "file token in the state directory");
+  }
+  std::string_view given = authorization;
+  if (given.substr(0, kBearer.size()) != kBearer ||
+      !SameSecret(given.substr(kBearer.size()), token)) {
+    return Error(absl::StatusCode::kUnauthenticated, "TOKEN_WRONG",
+                 "the bearer token is not that of this broker; read the file "
+                 "token in its state directory again");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Peers::Process Peers::ProcessOf(int64_t pid) {
+  if (pid <= 0) return {};
+  return {Ancestry(pid), EnvironmentOf(pid, "PI_INTERCOM_SESSION")};
+}
+
+void Peers::AddUnixPeer(int descriptor, int64_t pid) {
+  Process process = ProcessOf(pid);
+  MutexLock lock(mu_);
+  by_peer_[std::string(kUnixPrefix) + std::to_string(descriptor)] =
+      std::move(process);
+}
+
+absl::StatusOr<CallerEvidence> Peers::EvidenceOf(
+    const grpc::ServerContextBase& context) {
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  const std::string peer = context.peer();
+  CallerEvidence evidence;
+  evidence.over_tcp = peer.compare(0, kUnixPrefix.size(), kUnixPrefix) != 0;
+  if (evidence.over_tcp) {
+    INTERCOM_RETURN_IF_ERROR(
+        CheckToken(Metadata(context, "authorization"), token_));
+  }
+  evidence.session_token = Metadata(context, "intercom-session");
+  Process process = Find(peer);
+  evidence.ancestry = std::move(process.ancestry);
+  evidence.claimed_session = std::move(process.claimed_session);
+  return evidence;
+}
+
+Peers::Process Peers::Find(const std::string& peer) {
+  {
+    MutexLock lock(mu_);
+    const auto found = by_peer_.find(peer);
+    if (found != by_peer_.end()) return found->second;
+  }
+  const size_t colon = peer.rfind(':');
+  if (colon == std::string::npos) return {};
+  Process process =
+      ProcessOf(OwnerOfTcpPort(std::atoi(peer.c_str() + colon + 1)));
+  // A port may serve another process soon: what is remembered of TCP is a
+  // connection's name, and the port is the same while it lives.
+  MutexLock lock(mu_);
+  if (by_peer_.size() < kMaxPeers) by_peer_[peer] = process;
+  return process;
+}
+
+}  // namespace intercom

@@ -1,0 +1,55 @@
+#ifndef PI_INTERCOM_BROKER_RPC_PEERS_H_
+#define PI_INTERCOM_BROKER_RPC_PEERS_H_
+
+#include <grpcpp/server_context.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "broker/base/mutex.h"
+#include "broker/roster/callers.h"
+
+namespace intercom {
+
+// Tells what is known of the process behind a call: by the kernel's word on
+// the Unix socket, by the account's token over TCP. Thread-safe.
+class Peers {
+ public:
+  // `token` is the account's secret for TCP.
+  explicit Peers(std::string token) : token_(std::move(token)) {}
+
+  // A connection on the Unix socket, accepted as `descriptor` from process
+  // `pid`, before gRPC gets it. Reads /proc.
+  void AddUnixPeer(int descriptor, int64_t pid) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The evidence of a call. UNAUTHENTICATED (TOKEN_MISSING, TOKEN_WRONG) for a
+  // TCP call without the token. Reads /proc once for each TCP connection.
+  absl::StatusOr<CallerEvidence> EvidenceOf(
+      const grpc::ServerContextBase& context) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Calls seen so far, for whoever watches for idleness.
+  int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Process {
+    std::vector<int64_t> ancestry;
+    std::string claimed_session;
+  };
+  static Process ProcessOf(int64_t pid);
+  Process Find(const std::string& peer) ABSL_LOCKS_EXCLUDED(mu_);
+
+  static constexpr size_t kMaxPeers = 4096;
+
+  const std::string token_;
+  std::atomic<int64_t> calls_ = 0;
+  Mutex mu_;
+  absl::flat_hash_map<std::string, Process> by_peer_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_RPC_PEERS_H_

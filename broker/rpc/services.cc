@@ -1,0 +1,207 @@
+#include "broker/rpc/services.h"
+
+#include <utility>
+
+#include "broker/rpc/status_conversion.h"
+
+namespace intercom {
+namespace {
+
+// Finishes a unary call on the executor: the core answers on threads that must
+// not write.
+void FinishLater(WriterExecutor& executor, grpc::CallbackServerContext* context,
+                 grpc::ServerUnaryReactor* reactor, absl::Status status) {
+  executor.Post([context, reactor, status = std::move(status)] {
+    if (!status.ok()) {
+      context->AddTrailingMetadata(kReasonMetadata, WireReason(status));
+    }
+    reactor->Finish(ToGrpc(status));
+  });
+}
+
+// One unary call: `call(evidence, done)` hands it to the core, which calls
+// `done(StatusOr<Answer>)` once; `fill(answer)` writes it into the response.
+template <typename Answer, typename Call, typename Fill>
+grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
+                                grpc::CallbackServerContext* context, Call call,
+                                Fill fill) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  WriterExecutor& executor = adapter.executor;
+  absl::StatusOr<CallerEvidence> evidence =
+      adapter.peers.EvidenceOf(*context);
+  if (!evidence.ok()) {
+    FinishLater(executor, context, reactor, evidence.status());
+    return reactor;
+  }
+  call(*std::move(evidence),
+       [&executor, context, reactor,
+        fill = std::move(fill)](absl::StatusOr<Answer> answer) mutable {
+         if (answer.ok()) fill(*std::move(answer));
+         FinishLater(executor, context, reactor, answer.status());
+       });
+  return reactor;
+}
+
+// A call whose answer is the response itself.
+template <typename Response, typename Call>
+grpc::ServerUnaryReactor* ServeWhole(const AdapterContext& adapter,
+                                     grpc::CallbackServerContext* context,
+                                     Response* response, Call call) {
+  return Serve<Response>(
+      adapter, context, std::move(call),
+      [response](Response answer) { *response = std::move(answer); });
+}
+
+// A call whose answer is a delivery record.
+template <typename Response, typename Call>
+grpc::ServerUnaryReactor* ServeRecord(const AdapterContext& adapter,
+                                      grpc::CallbackServerContext* context,
+                                      Response* response, Call call) {
+  return Serve<v1::DeliveryRecord>(
+      adapter, context, std::move(call),
+      [response](v1::DeliveryRecord record) {
+        *response->mutable_record() = std::move(record);
+      });
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* MessageAdapter::Send(
+    grpc::CallbackServerContext* context, const v1::SendRequest* request,
+    v1::SendResponse* response) {
+  return ServeRecord(context_, context, response,
+                     [&](CallerEvidence evidence, auto done) {
+                       context_.core.mail.Send(std::move(evidence), *request,
+                                               std::move(done));
+                     });
+}
+
+grpc::ServerUnaryReactor* MessageAdapter::GetMessage(
+    grpc::CallbackServerContext* context, const v1::GetMessageRequest* request,
+    v1::GetMessageResponse* response) {
+  return ServeRecord(context_, context, response,
+                     [&](CallerEvidence evidence, auto done) {
+                       context_.core.mail.Get(std::move(evidence),
+                                              request->id(), std::move(done));
+                     });
+}
+
+grpc::ServerUnaryReactor* MessageAdapter::ListMessages(
+    grpc::CallbackServerContext* context,
+    const v1::ListMessagesRequest* request,
+    v1::ListMessagesResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.mail.List(std::move(evidence), *request,
+                                              std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
+    grpc::CallbackServerContext* context,
+    const v1::WithdrawMessageRequest* request,
+    v1::WithdrawMessageResponse* response) {
+  return ServeRecord(context_, context, response,
+                     [&](CallerEvidence evidence, auto done) {
+                       context_.core.mail.Withdraw(std::move(evidence),
+                                                   request->envelope_id(),
+                                                   std::move(done));
+                     });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
+    grpc::CallbackServerContext* context,
+    const v1::GetWorkspaceRequest* request,
+    v1::GetWorkspaceResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.workers.GetWorkspace(
+                          std::move(evidence), *request, std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::ConfigureWorker(
+    grpc::CallbackServerContext* context,
+    const v1::ConfigureWorkerRequest* request,
+    v1::ConfigureWorkerResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.workers.Configure(
+                          std::move(evidence), *request, std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::ReloadWorker(
+    grpc::CallbackServerContext* context,
+    const v1::ReloadWorkerRequest* request,
+    v1::ReloadWorkerResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.workers.Reload(
+                          std::move(evidence), *request, std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::RequestStatus(
+    grpc::CallbackServerContext* context,
+    const v1::RequestStatusRequest* request,
+    v1::RequestStatusResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.workers.RequestStatus(
+                          std::move(evidence), *request, std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::ReportStatus(
+    grpc::CallbackServerContext* context,
+    const v1::ReportStatusRequest* request,
+    v1::ReportStatusResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.workers.ReportStatus(
+                          std::move(evidence), *request, std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::GetBroker(
+    grpc::CallbackServerContext* context, const v1::GetBrokerRequest*,
+    v1::GetBrokerResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.inspection.GetBroker(std::move(evidence),
+                                                         std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::ListAttachments(
+    grpc::CallbackServerContext* context, const v1::ListAttachmentsRequest*,
+    v1::ListAttachmentsResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.inspection.ListAttachments(
+                          std::move(evidence), std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::ListWorkspaces(
+    grpc::CallbackServerContext* context, const v1::ListWorkspacesRequest*,
+    v1::ListWorkspacesResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.inspection.ListWorkspaces(
+                          std::move(evidence), std::move(done));
+                    });
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::ListMailboxes(
+    grpc::CallbackServerContext* context, const v1::ListMailboxesRequest*,
+    v1::ListMailboxesResponse* response) {
+  return ServeWhole(context_, context, response,
+                    [&](CallerEvidence evidence, auto done) {
+                      context_.core.inspection.ListMailboxes(
+                          std::move(evidence), std::move(done));
+                    });
+}
+
+}  // namespace intercom

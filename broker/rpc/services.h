@@ -1,0 +1,118 @@
+#ifndef PI_INTERCOM_BROKER_RPC_SERVICES_H_
+#define PI_INTERCOM_BROKER_RPC_SERVICES_H_
+
+#include "broker/rpc/attach_stream.h"
+#include "broker/rpc/broker_core.h"
+#include "broker/rpc/peers.h"
+#include "broker/rpc/writer_executor.h"
+#include "intercom/v1/inspect.grpc.pb.h"
+#include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/session.grpc.pb.h"
+#include "intercom/v1/workspace.grpc.pb.h"
+
+namespace intercom {
+
+// What every adapter needs. All outlive the server.
+struct AdapterContext {
+  BrokerCore core;
+  Peers& peers;
+  WriterExecutor& executor;
+};
+
+// The adapters check who calls, hand the request to the core, and put its
+// answer on the wire: nothing else. gRPC calls them from its threads.
+
+class SessionAdapter final : public v1::SessionService::CallbackService {
+ public:
+  explicit SessionAdapter(AdapterContext context) : context_(context) {}
+
+  AttachStream::Reactor* Attach(
+      grpc::CallbackServerContext* context) override {
+    return AttachStream::Start(*context, context_.core, context_.peers,
+                               context_.executor);
+  }
+
+ private:
+  const AdapterContext context_;
+};
+
+class MessageAdapter final : public v1::MessageService::CallbackService {
+ public:
+  explicit MessageAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* Send(grpc::CallbackServerContext* context,
+                                 const v1::SendRequest* request,
+                                 v1::SendResponse* response) override;
+  grpc::ServerUnaryReactor* GetMessage(grpc::CallbackServerContext* context,
+                                       const v1::GetMessageRequest* request,
+                                       v1::GetMessageResponse* response)
+      override;
+  grpc::ServerUnaryReactor* ListMessages(
+      grpc::CallbackServerContext* context,
+      const v1::ListMessagesRequest* request,
+      v1::ListMessagesResponse* response) override;
+  grpc::ServerUnaryReactor* WithdrawMessage(
+      grpc::CallbackServerContext* context,
+      const v1::WithdrawMessageRequest* request,
+      v1::WithdrawMessageResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class WorkspaceAdapter final : public v1::WorkspaceService::CallbackService {
+ public:
+  explicit WorkspaceAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* GetWorkspace(
+      grpc::CallbackServerContext* context,
+      const v1::GetWorkspaceRequest* request,
+      v1::GetWorkspaceResponse* response) override;
+  grpc::ServerUnaryReactor* ConfigureWorker(
+      grpc::CallbackServerContext* context,
+      const v1::ConfigureWorkerRequest* request,
+      v1::ConfigureWorkerResponse* response) override;
+  grpc::ServerUnaryReactor* ReloadWorker(
+      grpc::CallbackServerContext* context,
+      const v1::ReloadWorkerRequest* request,
+      v1::ReloadWorkerResponse* response) override;
+  grpc::ServerUnaryReactor* RequestStatus(
+      grpc::CallbackServerContext* context,
+      const v1::RequestStatusRequest* request,
+      v1::RequestStatusResponse* response) override;
+  grpc::ServerUnaryReactor* ReportStatus(
+      grpc::CallbackServerContext* context,
+      const v1::ReportStatusRequest* request,
+      v1::ReportStatusResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class InspectionAdapter final : public v1::InspectionService::CallbackService {
+ public:
+  explicit InspectionAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* GetBroker(grpc::CallbackServerContext* context,
+                                      const v1::GetBrokerRequest* request,
+                                      v1::GetBrokerResponse* response) override;
+  grpc::ServerUnaryReactor* ListAttachments(
+      grpc::CallbackServerContext* context,
+      const v1::ListAttachmentsRequest* request,
+      v1::ListAttachmentsResponse* response) override;
+  grpc::ServerUnaryReactor* ListWorkspaces(
+      grpc::CallbackServerContext* context,
+      const v1::ListWorkspacesRequest* request,
+      v1::ListWorkspacesResponse* response) override;
+  grpc::ServerUnaryReactor* ListMailboxes(
+      grpc::CallbackServerContext* context,
+      const v1::ListMailboxesRequest* request,
+      v1::ListMailboxesResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_RPC_SERVICES_H_

@@ -1,0 +1,35 @@
+#ifndef PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_
+#define PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_
+
+#include <deque>
+#include <thread>
+
+#include "broker/base/mutex.h"
+#include "broker/base/task_runner.h"
+
+namespace intercom {
+
+// The thread that starts gRPC writes: StartWrite does its sendmsg on the
+// calling thread, which must never be the state's. Tasks run in the order of
+// posting. Thread-safe.
+class WriterExecutor {
+ public:
+  WriterExecutor();
+  // Runs what was posted, then ends the thread.
+  ~WriterExecutor();
+
+  void Post(Task task) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mu_);
+
+  Mutex mu_;
+  CondVar wake_;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_

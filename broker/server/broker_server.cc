@@ -1,0 +1,397 @@
+#include "broker/server/broker_server.h"
+
+#include <arpa/inet.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server_builder.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/log.h"
+#include "broker/base/proto_time.h"
+#include "broker/base/status_macros.h"
+#include "broker/config/config_lanes.h"
+#include "broker/storage/delivery_history.h"
+#include "broker/storage/store_opening.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kTickMs = 1000;
+constexpr int kConfigTicks = 10;
+constexpr int kExpiryTicks = 30;
+constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
+constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
+constexpr int64_t kSettledMailBytes = 256 << 20;
+constexpr int kPruneStep = 200;
+constexpr int kMaxMessageBytes = 1 << 20;
+
+// Whether this user could listen on 127.0.0.1:port now.
+bool IsFree(int port) {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  // As gRPC binds: a port in TIME_WAIT is free.
+  const int on = 1;
+  setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool is_free =
+      bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof(address)) ==
+          0 &&
+      listen(probe, 1) == 0;
+  close(probe);
+  return is_free;
+}
+
+absl::Status PortInUse(int port) {
+  return Error(absl::StatusCode::kUnavailable, "PORT_IN_USE",
+               "port " + std::to_string(port) +
+                   " of 127.0.0.1 is in use by another program; choose "
+                   "another with --port, or leave it out");
+}
+
+}  // namespace
+
+struct BrokerServer::Rooms {
+  Rooms(OpenedStore store, std::unique_ptr<StateRunner> state_runner,
+        std::unique_ptr<Reader> history_reader, const Clock& clock,
+        Random& random, const BrokerOptions& options, int port)
+      : runner(std::move(state_runner)),
+        reader(std::move(history_reader)),
+        lanes(*runner, clock, std::make_shared<FileSystem>()),
+        workspace_store(runner->database()),
+        session_store(runner->database()),
+        deliveries(runner->database()),
+        mailboxes(runner->database()),
+        history(runner->database()),
+        mirror(workspace_store, clock),
+        gate(lanes, *runner, mirror),
+        roster(clock),
+        registrar(*runner, lanes, mirror, roster, session_store, clock, random,
+                  {store.store_id, options.version, options.home,
+                   options.account_home, getpid(), port, store.notices}),
+        dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
+        controls(*runner, roster, random),
+        view(roster, mailboxes, session_store),
+        workspaces(*runner, lanes, gate, roster, options.account_home),
+        mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
+             clock),
+        workers(*runner, lanes, workspaces, mirror, roster, session_store,
+                dispatcher, controls, view, port),
+        inspection(*runner, roster, mirror, mailboxes, view,
+                   Self(store, clock, options, port)) {
+    registrar.AddObserver(dispatcher);
+    registrar.AddObserver(controls);
+    registrar.AddObserver(workers);
+  }
+
+  static v1::GetBrokerResponse Self(const OpenedStore& store,
+                                    const Clock& clock,
+                                    const BrokerOptions& options, int port) {
+    v1::GetBrokerResponse self;
+    self.set_version(options.version);
+    self.set_pid(getpid());
+    *self.mutable_started_at() = ToProto(clock.Now());
+    self.set_store_id(store.store_id);
+    self.set_port(port);
+    self.set_unix_socket(SocketPath(options.home));
+    self.set_home(options.home);
+    for (const std::string& notice : store.notices) self.add_notices(notice);
+    return self;
+  }
+
+  std::unique_ptr<StateRunner> runner;
+  std::unique_ptr<Reader> reader;
+  ConfigLanes lanes;
+  WorkspaceStore workspace_store;
+  SessionStore session_store;
+  DeliveryStore deliveries;
+  MailboxStore mailboxes;
+  DeliveryHistory history;
+  WorkspaceMirror mirror;
+  WorkspaceGate gate;
+  Roster roster;
+  Registrar registrar;
+  Dispatcher dispatcher;
+  Controls controls;
+  RosterView view;
+  Workspaces workspaces;
+  Mail mail;
+  WorkerDesk workers;
+  Inspection inspection;
+};
+
+absl::StatusOr<std::unique_ptr<BrokerServer>> BrokerServer::Start(
+    BrokerOptions options, const Clock& clock, Random& random) {
+  INTERCOM_ASSIGN_OR_RETURN(auto directory, StateDirectory::Open(options.home));
+  INTERCOM_RETURN_IF_ERROR(OpenLogFile(BrokerLogPath(options.home)));
+  INTERCOM_ASSIGN_OR_RETURN(std::string token, directory->Token(random));
+  std::unique_ptr<BrokerServer> broker(new BrokerServer(
+      std::move(options), clock, random, std::move(directory)));
+  broker->token_ = std::move(token);
+  INTERCOM_RETURN_IF_ERROR(broker->ChoosePort());
+  INTERCOM_RETURN_IF_ERROR(broker->OpenStoreAndRooms());
+  INTERCOM_RETURN_IF_ERROR(broker->Listen());
+  broker->MirrorStartWorkspace();
+  return broker;
+}
+
+BrokerServer::BrokerServer(BrokerOptions options, const Clock& clock,
+                           Random& random,
+                           std::unique_ptr<StateDirectory> directory)
+    : options_(std::move(options)),
+      clock_(clock),
+      random_(random),
+      directory_(std::move(directory)),
+      active_at_(clock.Steady()) {}
+
+BrokerServer::~BrokerServer() { Drain(); }
+
+// The port is chosen before the rooms are built, because they tell it.
+absl::Status BrokerServer::ChoosePort() {
+  if (options_.port > 0) {
+    if (!IsFree(options_.port)) return PortInUse(options_.port);
+    port_ = options_.port;
+    return absl::OkStatus();
+  }
+  if (options_.port < 0) {
+    for (const int wanted : {directory_->SavedPort(), WorkspacePort()}) {
+      if (wanted == 0) continue;
+      if (IsFree(wanted)) {
+        port_ = wanted;
+        return absl::OkStatus();
+      }
+      spdlog::warn("port {} is in use; taking another one", wanted);
+    }
+  }
+  // The system's choice, which stays free for the moment until gRPC binds it.
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  const bool chosen =
+      probe >= 0 &&
+      bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  const int error = errno;
+  if (probe >= 0) close(probe);
+  if (!chosen) return ErrnoError(error, "no port of 127.0.0.1 can be bound");
+  port_ = ntohs(address.sin_port);
+  return absl::OkStatus();
+}
+
+// What the coordinator's entry of the start workspace records; 0 if nothing.
+int BrokerServer::WorkspacePort() const {
+  if (options_.workspace.empty()) return 0;
+  FileSystem files;
+  DiscoveryRequest request;
+  request.cwd = options_.workspace;
+  request.home = options_.account_home;
+  request.mode = v1::WORKSPACE_MODE_EXISTING;
+  const auto found = FindRoot(files, request);
+  if (!found.ok() || !found->root.has_value()) return 0;
+  const auto read = ConfigFile(files, *found->root).Read();
+  return read.ok() ? read->config.coordinator().port() : 0;
+}
+
+absl::Status BrokerServer::OpenStoreAndRooms() {
+  const std::string path = DatabasePath(options_.home);
+  INTERCOM_ASSIGN_OR_RETURN(OpenedStore store,
+                            OpenStore(path, clock_.Now(), random_));
+  for (const std::string& notice : store.notices) spdlog::warn("{}", notice);
+  StateRunner::Options runner_options;
+  runner_options.on_commit_failed = [this](const absl::Status& status) {
+    spdlog::error("commit failed: {}", MessageOf(status));
+    if (rooms_ == nullptr) return;
+    if (const absl::Status loaded = rooms_->mirror.Load(); !loaded.ok()) {
+      spdlog::error("reload failed: {}", MessageOf(loaded));
+    }
+  };
+  runner_options.on_sync_failed = [](const absl::Status& status) {
+    // Nothing acknowledged from here on could be promised.
+    spdlog::critical("sync failed, the broker ends: {}", MessageOf(status));
+    spdlog::shutdown();
+    _exit(70);
+  };
+  INTERCOM_ASSIGN_OR_RETURN(
+      auto runner, StateRunner::Create(std::move(store.db), clock_,
+                                       std::move(runner_options)));
+  INTERCOM_ASSIGN_OR_RETURN(auto reader, Reader::Open(path));
+  rooms_ = std::make_unique<Rooms>(std::move(store), std::move(runner),
+                                   std::move(reader), clock_, random_, options_,
+                                   port_);
+  std::promise<absl::Status> loaded;
+  rooms_->runner->SetIdleStep([this]() -> absl::StatusOr<bool> {
+    INTERCOM_ASSIGN_OR_RETURN(
+        const int removed,
+        rooms_->history.Prune(clock_.Now() - kSettledMailKept,
+                              kSettledMailBytes, kPruneStep));
+    return removed == kPruneStep;
+  });
+  rooms_->runner->PostTask(
+      [this, &loaded] { loaded.set_value(rooms_->mirror.Load()); });
+  return loaded.get_future().get();
+}
+
+void BrokerServer::MirrorStartWorkspace() {
+  if (options_.workspace.empty()) return;
+  rooms_->workspaces.FindRoot(options_.workspace, [this](auto root) {
+    if (!root.ok() || root->empty()) return;
+    rooms_->gate.WithPresent(
+        *root,
+        [](const std::shared_ptr<const Workspace>&, Effects&) {
+          return absl::OkStatus();
+        },
+        [root = *root](const absl::Status& status) {
+          spdlog::warn("config of {}: {}", root, MessageOf(status));
+        });
+  });
+}
+
+absl::Status BrokerServer::Listen() {
+  peers_ = std::make_unique<Peers>(token_);
+  executor_ = std::make_unique<WriterExecutor>();
+  const AdapterContext context{
+      {rooms_->registrar, rooms_->dispatcher, rooms_->controls, rooms_->mail,
+       rooms_->workers, rooms_->inspection},
+      *peers_,
+      *executor_};
+  sessions_ = std::make_unique<SessionAdapter>(context);
+  messages_ = std::make_unique<MessageAdapter>(context);
+  workspaces_ = std::make_unique<WorkspaceAdapter>(context);
+  inspection_ = std::make_unique<InspectionAdapter>(context);
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int bound = 0;
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(port_),
+                           grpc::InsecureServerCredentials(), &bound);
+  // Two brokers must never share a port silently.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // A stopped client is noticed within 10 s; clients may ping as often.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 4000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 4000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // Reflection is a synchronous service that answers without a token.
+  grpc::ResourceQuota quota("broker");
+  quota.SetMaxThreads(16);
+  builder.SetResourceQuota(quota);
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2);
+  builder.RegisterService(sessions_.get());
+  builder.RegisterService(messages_.get());
+  builder.RegisterService(workspaces_.get());
+  builder.RegisterService(inspection_.get());
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || bound != port_) return PortInUse(port_);
+  server_->GetHealthCheckService()->SetServingStatus(true);
+  for (const char* name :
+       {"intercom.v1.SessionService", "intercom.v1.MessageService",
+        "intercom.v1.WorkspaceService", "intercom.v1.InspectionService"}) {
+    server_->GetHealthCheckService()->SetServingStatus(name, true);
+  }
+  INTERCOM_ASSIGN_OR_RETURN(
+      acceptor_, UnixAcceptor::Listen(SocketPath(options_.home), *peers_));
+  directory_->SocketBound();
+  INTERCOM_RETURN_IF_ERROR(directory_->WriteEndpoint(port_));
+  acceptor_->Start(*server_);
+  spdlog::info("ready version={} pid={} port={} home={}", options_.version,
+               getpid(), port_, options_.home);
+  return absl::OkStatus();
+}
+
+void BrokerServer::Run(int stop_descriptor) {
+  while (true) {
+    pollfd stop{stop_descriptor, POLLIN, 0};
+    if (poll(&stop, 1, kTickMs) > 0) {
+      spdlog::info("asked to stop");
+      break;
+    }
+    if (!directory_->IsInPlace()) {
+      spdlog::warn("lock or socket are no longer this broker's");
+      break;
+    }
+    Tick();
+    if (IsIdle()) {
+      spdlog::info("idle");
+      break;
+    }
+  }
+  Drain();
+}
+
+void BrokerServer::Tick() {
+  ++ticks_;
+  if (ticks_ % kExpiryTicks == 0) rooms_->dispatcher.ExpireDue();
+  if (ticks_ % kConfigTicks != 0) return;
+  // A config that changed while nobody called still changes roles.
+  rooms_->runner->PostTask([this] {
+    for (const auto& workspace : rooms_->mirror.All()) {
+      if (rooms_->roster.InWorkspace(workspace->root).empty()) continue;
+      rooms_->gate.WithPresent(
+          workspace->root,
+          [](const std::shared_ptr<const Workspace>&, Effects&) {
+            return absl::OkStatus();
+          },
+          [](const absl::Status&) {});
+    }
+  });
+}
+
+bool BrokerServer::IsIdle() {
+  std::promise<size_t> attached;
+  rooms_->runner->PostTask(
+      [this, &attached] { attached.set_value(rooms_->roster.size()); });
+  const int64_t calls = peers_->calls();
+  if (attached.get_future().get() > 0 || calls != calls_seen_) {
+    calls_seen_ = calls;
+    active_at_ = clock_.Steady();
+  }
+  return clock_.Steady() - active_at_ >= options_.idle_exit;
+}
+
+void BrokerServer::Drain() {
+  if (drained_ || rooms_ == nullptr) return;
+  drained_ = true;
+  spdlog::info("draining");
+  rooms_->inspection.SetDraining();
+  rooms_->registrar.Drain();
+  if (server_ != nullptr) {
+    server_->GetHealthCheckService()->SetServingStatus(false);
+  }
+  rooms_->runner->Drain();
+  rooms_->registrar.CloseAll();
+  rooms_->runner->Drain();
+  if (acceptor_ != nullptr) acceptor_->Stop();
+  if (server_ != nullptr) {
+    server_->Shutdown(absl::ToChronoTime(clock_.Now() + kShutdownGrace));
+  }
+  acceptor_.reset();
+  rooms_->runner->Stop();
+  server_.reset();
+  executor_.reset();
+  rooms_.reset();
+  spdlog::info("stopped");
+}
+
+}  // namespace intercom

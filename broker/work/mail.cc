@@ -1,0 +1,232 @@
+#include "broker/work/mail.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "broker/domain/route.h"
+#include "broker/domain/validated_envelope.h"
+
+namespace intercom {
+namespace {
+
+constexpr size_t kMinPrefix = 6;
+constexpr int kMaxPage = 200;
+constexpr int kDefaultPage = 20;
+constexpr size_t kMaxAllowances = 4096;
+
+absl::Status UnknownEnvelope(const std::string& id) {
+  return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
+               "no stored message has the id \"" + SafeLabel(id, 400) +
+                   "\"; intercom history lists the latest");
+}
+
+v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
+  v1::Sender sender;
+  sender.set_session_id(call.caller.session_id);
+  sender.set_origin(call.caller.origin);
+  sender.set_role(call.role);
+  sender.set_workspace_root(call.workspace->root);
+  if (const v1::AgentEntry* entry =
+          call.workspace->EntryOf(call.caller.host_session_id)) {
+    sender.set_name(entry->name());
+  } else if (const Attachment* attachment =
+                 roster.Find(call.caller.host_session_id)) {
+    sender.set_name(attachment->session_name);
+  }
+  return sender;
+}
+
+}  // namespace
+
+void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
+                RecordDone done) {
+  absl::StatusOr<ValidatedEnvelope> envelope =
+      ValidatedEnvelope::FromClient(std::move(*request.mutable_envelope()));
+  if (!envelope.ok()) return done(envelope.status());
+  auto shared_done = std::make_shared<RecordDone>(std::move(done));
+  workspaces_.Decide(
+      std::move(evidence), request.directory(), Operation::kMessageSend,
+      /*last_good=*/false,
+      [this, envelope = *std::move(envelope), to = request.to(), shared_done](
+          const DecidedCall& call, Effects& effects) -> absl::Status {
+        INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
+        INTERCOM_ASSIGN_OR_RETURN(
+            const v1::AgentEntry recipient,
+            Route(to, call.caller.session_id, call.workspace->agents));
+        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, recipient));
+        INTERCOM_ASSIGN_OR_RETURN(
+            v1::DeliveryRecord record,
+            dispatcher_.Accept(envelope, SenderOf(call, roster_),
+                               {recipient.session_id(), recipient.name(), {}},
+                               effects));
+        effects.AfterSync([shared_done, record = std::move(record)]() mutable {
+          (*shared_done)(std::move(record));
+        });
+        return absl::OkStatus();
+      },
+      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+absl::Status Mail::Spend(const std::string& sender) {
+  const absl::Duration now = clock_.Steady();
+  if (allowances_.size() >= kMaxAllowances && !allowances_.contains(sender)) {
+    allowances_.clear();  // Everybody starts with a full burst again.
+  }
+  const auto [found, added] = allowances_.try_emplace(sender);
+  Allowance& allowance = found->second;
+  if (!added) {
+    allowance.sends = std::min(
+        kSendBurst, allowance.sends + absl::ToDoubleSeconds(now - allowance.at) *
+                                          kSendsPerSecond);
+  }
+  allowance.at = now;
+  if (allowance.sends < 1) {
+    return Error(absl::StatusCode::kResourceExhausted, "SEND_RATE",
+                 "this session sends more than 120 messages a second beyond "
+                 "its burst of 240; nothing was sent, try again in a second");
+  }
+  allowance.sends -= 1;
+  return absl::OkStatus();
+}
+
+absl::Status Mail::CheckLoaded(const DecidedCall& call,
+                               const v1::AgentEntry& recipient) const {
+  const Attachment* sender = roster_.Find(call.caller.host_session_id);
+  if (call.role == v1::ROLE_WORKER && sender != nullptr &&
+      sender->awaits_reload) {
+    return Error(absl::StatusCode::kFailedPrecondition,
+                 "RESPONSIBILITY_NOT_LOADED",
+                 "this session was configured but has not loaded its "
+                 "responsibility; the coordinator calls "
+                 "intercom_reload_worker. Nothing was sent");
+  }
+  const Attachment* attached = roster_.Find(recipient.session_id());
+  if (attached != nullptr && attached->awaits_reload) {
+    return Error(absl::StatusCode::kFailedPrecondition,
+                 "RESPONSIBILITY_NOT_LOADED",
+                 SafeLabel(recipient.name()) +
+                     " was configured but has not loaded its responsibility; "
+                     "call intercom_reload_worker first. Nothing was sent");
+  }
+  return absl::OkStatus();
+}
+
+void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {
+  runner_.PostTask([this, evidence = std::move(evidence), id = std::move(id),
+                    done = std::move(done)]() mutable {
+    if (auto caller = workspaces_.callers().Resolve(evidence); !caller.ok()) {
+      return done(caller.status());
+    }
+    absl::StatusOr<v1::DeliveryRecord> record = FindOne(id);
+    if (record.ok()) dispatcher_.DescribeWait(*record);
+    done(std::move(record));
+  });
+}
+
+absl::StatusOr<v1::DeliveryRecord> Mail::FindOne(const std::string& id) {
+  if (id.size() < kMinPrefix) {
+    return Error(absl::StatusCode::kInvalidArgument, "ID_TOO_SHORT",
+                 "an id needs at least 6 characters");
+  }
+  INTERCOM_ASSIGN_OR_RETURN(auto found, deliveries_.FindByIdPrefix(id, 6));
+  if (found.empty()) return UnknownEnvelope(id);
+  if (found.size() == 1) return std::move(found.front());
+  for (v1::DeliveryRecord& record : found) {
+    if (record.delivery_id() == id) return std::move(record);
+  }
+  std::string candidates;
+  for (const v1::DeliveryRecord& record : found) {
+    candidates += "\n  " + record.delivery_id();
+  }
+  return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_ID",
+               "several messages have an id that begins so; give more of "
+               "it:" +
+                   candidates);
+}
+
+void Mail::Withdraw(CallerEvidence evidence, std::string envelope_id,
+                    RecordDone done) {
+  runner_.PostTask([this, evidence = std::move(evidence),
+                    envelope_id = std::move(envelope_id),
+                    done = std::move(done)]() mutable {
+    const auto caller = workspaces_.callers().Resolve(evidence);
+    if (!caller.ok()) return done(caller.status());
+    if (absl::Status valid = CheckEnvelopeId(envelope_id); !valid.ok()) {
+      return done(valid);
+    }
+    const std::string id = DeliveryId(caller->session_id, envelope_id);
+    dispatcher_.Withdraw(
+        id, v1::DELIVERY_END_CANCELLED, "withdrawn by its sender",
+        [this, id, done = std::move(done)](const absl::Status& status) mutable {
+          if (!status.ok()) return done(status);
+          runner_.PostTask([this, id, done = std::move(done)]() mutable {
+            done(FindOne(id));
+          });
+        });
+  });
+}
+
+void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
+                ListDone done) {
+  if (request.page_size() < 0 || request.page_size() > kMaxPage) {
+    return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_SIZE",
+                      "page_size is 1 to 200"));
+  }
+  HistoryFilter filter;
+  filter.session_id = request.session_id();
+  filter.limit = request.page_size() == 0 ? kDefaultPage : request.page_size();
+  if (const std::string& token = request.page_token(); !token.empty()) {
+    const char* end = token.data() + token.size();
+    const auto [at, error] =
+        std::from_chars(token.data(), end, filter.before_sequence);
+    if (error != std::errc() || at != end || filter.before_sequence < 1) {
+      return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_TOKEN",
+                        "page_token is not from an earlier answer"));
+    }
+  }
+  runner_.PostTask([this, evidence = std::move(evidence),
+                    directory = request.directory(), filter = std::move(filter),
+                    done = std::move(done)]() mutable {
+    if (auto caller = workspaces_.callers().Resolve(evidence); !caller.ok()) {
+      return done(caller.status());
+    }
+    if (directory.empty()) return ListIn(std::move(filter), std::move(done));
+    workspaces_.FindRoot(directory, [this, filter = std::move(filter),
+                                     done = std::move(done)](auto root) mutable {
+      if (!root.ok()) return done(root.status());
+      filter.workspace_root = *root;
+      ListIn(std::move(filter), std::move(done));
+    });
+  });
+}
+
+void Mail::ListIn(HistoryFilter filter, ListDone done) {
+  auto shared_done = std::make_shared<ListDone>(std::move(done));
+  const absl::Status posted = reader_.Post(
+      [this, filter = std::move(filter), shared_done](Database& database) {
+        auto records = DeliveryHistory(database).List(filter);
+        // Why something waits is known on the state's thread only.
+        runner_.PostTask([this, limit = filter.limit,
+                          records = std::move(records), shared_done]() mutable {
+          if (!records.ok()) return (*shared_done)(records.status());
+          v1::ListMessagesResponse response;
+          for (v1::DeliveryRecord& record : *records) {
+            dispatcher_.DescribeWait(record);
+            *response.add_records() = std::move(record);
+          }
+          if (response.records_size() == limit) {
+            response.set_next_page_token(std::to_string(
+                response.records(response.records_size() - 1).sequence()));
+          }
+          (*shared_done)(std::move(response));
+        });
+      });
+  if (!posted.ok()) (*shared_done)(posted);
+}
+
+}  // namespace intercom

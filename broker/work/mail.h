@@ -1,0 +1,78 @@
+#ifndef PI_INTERCOM_BROKER_WORK_MAIL_H_
+#define PI_INTERCOM_BROKER_WORK_MAIL_H_
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "broker/base/clock.h"
+#include "broker/roster/callers.h"
+#include "broker/routing/dispatcher.h"
+#include "broker/storage/delivery_history.h"
+#include "broker/storage/reader.h"
+#include "broker/work/workspaces.h"
+#include "intercom/v1/message.pb.h"
+
+namespace intercom {
+
+// What people and agents do with mail: send, look up, list, withdraw.
+// Semantics and errors are those of MessageService.
+//
+// Methods are thread-safe. Each calls its `done` once, on the state's thread or
+// on one that only hands answers on: it must not block.
+class Mail {
+ public:
+  // A sending session's rate: refilled by time, whatever the wall clock does.
+  static constexpr double kSendsPerSecond = 120;
+  static constexpr double kSendBurst = 240;
+
+  // All must outlive this object.
+  Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
+       Dispatcher& dispatcher, DeliveryStore& deliveries, Reader& reader,
+       const Clock& clock)
+      : runner_(runner),
+        workspaces_(workspaces),
+        roster_(roster),
+        dispatcher_(dispatcher),
+        deliveries_(deliveries),
+        reader_(reader),
+        clock_(clock) {}
+
+  using RecordDone = absl::AnyInvocable<void(absl::StatusOr<v1::DeliveryRecord>)>;
+  void Send(CallerEvidence evidence, v1::SendRequest request, RecordDone done);
+  void Get(CallerEvidence evidence, std::string id, RecordDone done);
+  void Withdraw(CallerEvidence evidence, std::string envelope_id,
+                RecordDone done);
+
+  using ListDone =
+      absl::AnyInvocable<void(absl::StatusOr<v1::ListMessagesResponse>)>;
+  void List(CallerEvidence evidence, v1::ListMessagesRequest request,
+            ListDone done);
+
+ private:
+  struct Allowance {
+    double sends = kSendBurst;
+    absl::Duration at;
+  };
+
+  // Below: on the state's thread.
+  absl::Status Spend(const std::string& sender);
+  absl::Status CheckLoaded(const DecidedCall& call,
+                           const v1::AgentEntry& recipient) const;
+  absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
+  void ListIn(HistoryFilter filter, ListDone done);
+
+  StateRunner& runner_;
+  Workspaces& workspaces_;
+  Roster& roster_;
+  Dispatcher& dispatcher_;
+  DeliveryStore& deliveries_;
+  Reader& reader_;
+  const Clock& clock_;
+  absl::flat_hash_map<std::string, Allowance> allowances_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_WORK_MAIL_H_

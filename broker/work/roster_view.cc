@@ -1,0 +1,86 @@
+#include "broker/work/roster_view.h"
+
+#include <string>
+
+#include "broker/base/proto_time.h"
+
+namespace intercom {
+
+v1::RosterEntry RosterView::Describe(std::string_view session_id,
+                                     const Workspace* workspace,
+                                     const v1::AgentEntry* entry) const {
+  v1::RosterEntry described;
+  described.set_session_id(std::string(session_id));
+  described.set_role(workspace == nullptr ? v1::ROLE_PEER
+                                          : workspace->RoleOf(session_id));
+  if (workspace != nullptr) described.set_workspace_root(workspace->root);
+  Roster::PresenceMark presence = roster_.PresenceOf(session_id);
+  described.set_presence(presence.presence);
+  if (!presence.since.has_value()) {
+    // Not seen since this broker started; the store remembers longer.
+    if (const auto row = sessions_.Find(session_id);
+        row.ok() && row->has_value()) {
+      presence.since = (*row)->last_seen_at;
+    }
+  }
+  if (presence.since.has_value()) {
+    *described.mutable_presence_since() = ToProto(*presence.since);
+  }
+  if (entry != nullptr) {
+    described.set_name(entry->name());
+    described.set_description(entry->description());
+    described.set_project_directory(entry->project_directory());
+    described.set_port(entry->port());
+  }
+  if (const Attachment* attachment = roster_.Find(session_id);
+      attachment != nullptr) {
+    if (attachment->activity.has_at()) {
+      *described.mutable_activity() = attachment->activity;
+    }
+    if (entry == nullptr) {
+      described.set_name(attachment->session_name);
+      described.set_project_directory(attachment->project_directory);
+    } else {
+      described.set_responsibility_loaded(!attachment->loaded_hash.empty());
+      described.set_responsibility_outdated(
+          !attachment->loaded_hash.empty() &&
+          attachment->loaded_hash != entry->entry_hash());
+    }
+    described.set_host_pid(attachment->host_pid);
+    described.set_epoch(attachment->epoch);
+  }
+  if (const auto mailbox = mailboxes_.Find(session_id); mailbox.ok()) {
+    described.set_waiting(mailbox->envelopes);
+  }
+  return described;
+}
+
+v1::GetWorkspaceResponse RosterView::Describe(
+    const Workspace& workspace) const {
+  v1::GetWorkspaceResponse response;
+  response.set_root(workspace.root);
+  response.set_stale(!workspace.config_error.empty());
+  response.set_config_error(workspace.config_error);
+  if (!workspace.claimed_coordinator_session_id.empty() &&
+      workspace.config_error.empty()) {
+    response.set_config_error(
+        "the config names session " +
+        workspace.claimed_coordinator_session_id +
+        " as coordinator; " + workspace.coordinator_session_id +
+        " stays coordinator until a person confirms the change");
+  }
+  response.set_generation(workspace.generation);
+  response.set_multiplexer(workspace.multiplexer);
+  for (const v1::AgentEntry& entry : workspace.agents) {
+    *response.add_entries() = Describe(entry.session_id(), &workspace, &entry);
+  }
+  for (const Attachment* attachment : roster_.InWorkspace(workspace.root)) {
+    if (workspace.EntryOf(attachment->session_id) == nullptr) {
+      *response.add_entries() =
+          Describe(attachment->session_id, &workspace, nullptr);
+    }
+  }
+  return response;
+}
+
+}  // namespace intercom

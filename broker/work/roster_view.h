@@ -1,0 +1,38 @@
+#ifndef PI_INTERCOM_BROKER_WORK_ROSTER_VIEW_H_
+#define PI_INTERCOM_BROKER_WORK_ROSTER_VIEW_H_
+
+#include <string_view>
+
+#include "broker/roster/roster.h"
+#include "broker/roster/workspace_mirror.h"
+#include "broker/storage/mailbox_store.h"
+#include "broker/storage/session_store.h"
+#include "intercom/v1/workspace.pb.h"
+
+namespace intercom {
+
+// Puts config, presence, activity and mailbox of sessions together into what
+// people and tools see. Reads only; everything is called on the state's thread.
+class RosterView {
+ public:
+  // All must outlive this object.
+  RosterView(Roster& roster, MailboxStore& mailboxes, SessionStore& sessions)
+      : roster_(roster), mailboxes_(mailboxes), sessions_(sessions) {}
+
+  // `entry` is the session's entry in `workspace`; either may be null.
+  v1::RosterEntry Describe(std::string_view session_id,
+                           const Workspace* workspace,
+                           const v1::AgentEntry* entry) const;
+
+  // Configured sessions in the order of the config, then attached others.
+  v1::GetWorkspaceResponse Describe(const Workspace& workspace) const;
+
+ private:
+  Roster& roster_;
+  MailboxStore& mailboxes_;
+  SessionStore& sessions_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_WORK_ROSTER_VIEW_H_

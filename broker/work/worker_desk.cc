@@ -1,0 +1,413 @@
+#include "broker/work/worker_desk.h"
+
+#include <optional>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/config/config_edit.h"
+#include "broker/domain/fence.h"
+#include "broker/domain/route.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr char kRegistration[] = "REGISTRATION";
+constexpr char kStatus[] = "STATUS";
+
+std::string_view PhaseName(v1::ActivityPhase phase) {
+  switch (phase) {
+    case v1::ACTIVITY_PHASE_IDLE:
+      return "idle";
+    case v1::ACTIVITY_PHASE_WORKING:
+      return "working";
+    case v1::ACTIVITY_PHASE_THINKING:
+      return "thinking";
+    case v1::ACTIVITY_PHASE_RESPONDING:
+      return "writing";
+    case v1::ACTIVITY_PHASE_TOOL:
+      return "using a tool";
+    default:
+      return "unknown";
+  }
+}
+
+v1::Sender SenderOf(const Attachment& attachment, const Workspace& workspace) {
+  v1::Sender sender;
+  sender.set_session_id(attachment.session_id);
+  const v1::AgentEntry* entry = workspace.EntryOf(attachment.session_id);
+  sender.set_name(entry == nullptr ? attachment.session_name : entry->name());
+  // The broker speaks about the session, with facts of its own.
+  sender.set_origin(v1::ORIGIN_BROKER);
+  sender.set_role(workspace.RoleOf(attachment.session_id));
+  sender.set_workspace_root(workspace.root);
+  return sender;
+}
+
+Recipient CoordinatorOf(const Workspace& workspace) {
+  return {workspace.coordinator_session_id, "Coordinator", std::nullopt};
+}
+
+}  // namespace
+
+// One call of Configure on its way through the lane.
+struct WorkerDesk::Configuration {
+  CallerEvidence evidence;
+  v1::AgentEntry entry;
+  std::shared_ptr<const Workspace> workspace;
+  Done<v1::ConfigureWorkerResponse> done;
+};
+
+void WorkerDesk::GetWorkspace(CallerEvidence evidence,
+                              v1::GetWorkspaceRequest request,
+                              Done<v1::GetWorkspaceResponse> done) {
+  auto shared_done =
+      std::make_shared<Done<v1::GetWorkspaceResponse>>(std::move(done));
+  workspaces_.Decide(
+      std::move(evidence), request.directory(), Operation::kRosterList,
+      /*last_good=*/true,
+      [this, shared_done](const DecidedCall& call, Effects& effects) {
+        effects.AfterCommit([this, shared_done, workspace = call.workspace] {
+          (*shared_done)(view_.Describe(*workspace));
+        });
+        return absl::OkStatus();
+      },
+      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+void WorkerDesk::Configure(CallerEvidence evidence,
+                           v1::ConfigureWorkerRequest request,
+                           Done<v1::ConfigureWorkerResponse> done) {
+  auto configuration = std::make_shared<Configuration>();
+  configuration->evidence = evidence;
+  configuration->done = std::move(done);
+  v1::AgentEntry& entry = configuration->entry;
+  entry.set_session_id(request.session_id());
+  entry.set_name(request.name());
+  entry.set_description(request.description());
+  entry.set_project_directory(
+      request.project_directory().empty() ? "." : request.project_directory());
+  entry.set_port(request.port() == 0 ? port_ : request.port());
+  workspaces_.Decide(
+      std::move(evidence), "", Operation::kWorkerConfigure,
+      /*last_good=*/false,
+      [this, configuration](const DecidedCall& call,
+                            Effects& effects) -> absl::Status {
+        configuration->workspace = call.workspace;
+        INTERCOM_RETURN_IF_ERROR(CheckSession(
+            configuration->entry.session_id(), call.workspace->root));
+        effects.AfterCommit(
+            [this, configuration] { CheckDirectory(configuration); });
+        return absl::OkStatus();
+      },
+      [configuration](const absl::Status& status) {
+        configuration->done(status);
+      });
+}
+
+absl::Status WorkerDesk::CheckSession(const std::string& session_id,
+                                      const std::string& root) {
+  INTERCOM_RETURN_IF_ERROR(CheckSessionId(session_id));
+  std::string home_root;
+  if (const Attachment* attachment = roster_.Find(session_id)) {
+    home_root = attachment->root;
+  } else {
+    INTERCOM_ASSIGN_OR_RETURN(const auto row, sessions_.Find(session_id));
+    if (!row.has_value()) return absl::OkStatus();
+    home_root = row->workspace_root;
+  }
+  if (home_root == root) return absl::OkStatus();
+  return Error(absl::StatusCode::kFailedPrecondition,
+               "SESSION_BELONGS_ELSEWHERE",
+               "session " + session_id + " belongs to " +
+                   (home_root.empty() ? std::string("no workspace")
+                                      : "the workspace " + home_root) +
+                   ", not to " + root + "; nothing was written");
+}
+
+void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {
+  lanes_.CheckDirectory(
+      configuration->workspace->root, configuration->entry.project_directory(),
+      [this, configuration](absl::StatusOr<std::string> directory) {
+        if (!directory.ok()) return configuration->done(directory.status());
+        configuration->entry.set_project_directory(*directory);
+        Publish(configuration);
+      });
+}
+
+void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
+  // Decided again on what is read for the edit: the coordinator of then writes.
+  const auto edit = [entry = configuration->entry,
+                     claimed = configuration->workspace
+                                   ->claimed_coordinator_session_id,
+                     coordinator =
+                         configuration->workspace->coordinator_session_id](
+                        const ReadConfig& read) -> absl::StatusOr<std::string> {
+    const std::string& named = read.config.coordinator().session_id();
+    if (named != coordinator || !claimed.empty()) {
+      return Error(absl::StatusCode::kFailedPrecondition,
+                   "COORDINATOR_CHANGED",
+                   "the config names session " + named +
+                       " as coordinator now; nothing was written. Put " +
+                       coordinator +
+                       " back into the file, or have a person confirm the "
+                       "change");
+    }
+    if (const v1::AgentEntry* other = read.config.FindByName(entry.name());
+        other != nullptr && other->session_id() != entry.session_id()) {
+      return Error(absl::StatusCode::kAlreadyExists, "NAME_TAKEN",
+                   "the name " + SafeLabel(entry.name()) +
+                       " belongs to session " + other->session_id() +
+                       "; choose another one");
+    }
+    return UpsertWorker(read.bytes, entry);
+  };
+  lanes_.Update(configuration->workspace->root, edit, nullptr,
+                [this, configuration](auto snapshot) {
+                  if (!snapshot.ok()) {
+                    return configuration->done(snapshot.status());
+                  }
+                  Published(configuration, *std::move(snapshot));
+                });
+}
+
+void WorkerDesk::Published(std::shared_ptr<Configuration> configuration,
+                           ConfigSnapshotPtr snapshot) {
+  runner_.PostCommand(
+      {[this, configuration, snapshot](Effects& effects) -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(
+             const auto workspace,
+             mirror_.Apply(*snapshot, /*repin=*/false, effects));
+         effects.AfterCommit([this, configuration, workspace] {
+           v1::ConfigureWorkerResponse response;
+           const std::string& id = configuration->entry.session_id();
+           if (const v1::AgentEntry* entry = workspace->EntryOf(id)) {
+             *response.mutable_entry() = *entry;
+           }
+           response.set_attached(roster_.Find(id) != nullptr);
+           response.set_changed(workspace->config_hash !=
+                                configuration->workspace->config_hash);
+           configuration->done(std::move(response));
+         });
+         return absl::OkStatus();
+       },
+       [configuration](const absl::Status& status) {
+         configuration->done(status);
+       }});
+}
+
+void WorkerDesk::Reload(CallerEvidence evidence,
+                        v1::ReloadWorkerRequest request,
+                        Done<v1::ReloadWorkerResponse> done) {
+  auto shared_done =
+      std::make_shared<Done<v1::ReloadWorkerResponse>>(std::move(done));
+  workspaces_.Decide(
+      std::move(evidence), "", Operation::kWorkerReload, /*last_good=*/false,
+      [this, to = request.to(), shared_done](
+          const DecidedCall& call, Effects& effects) -> absl::Status {
+        INTERCOM_ASSIGN_OR_RETURN(const v1::AgentEntry entry,
+                                  RouteToWorker(to, call.workspace->agents));
+        effects.AfterCommit([this, entry, shared_done] {
+          v1::Control control;
+          control.set_kind(v1::Control::KIND_RELOAD_RESPONSIBILITY);
+          *control.mutable_agent_entry() = entry;
+          controls_.Send(
+              entry.session_id(), std::move(control), kControlTimeout,
+              [this, entry, shared_done](auto result) {
+                if (!result.ok()) {
+                  if (ReasonOf(result.status()) == "SESSION_AWAY") {
+                    return (*shared_done)(Error(
+                        absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
+                        SafeLabel(entry.name()) +
+                            " is not attached; it loads its responsibility "
+                            "by itself when its session returns"));
+                  }
+                  return (*shared_done)(result.status());
+                }
+                if (!result->ok()) {
+                  return (*shared_done)(
+                      Error(absl::StatusCode::kFailedPrecondition,
+                            "RELOAD_FAILED",
+                            SafeLabel(entry.name()) + " could not load it: " +
+                                SafeLabel(result->error(), 512)));
+                }
+                if (Attachment* attachment =
+                        roster_.Find(entry.session_id())) {
+                  attachment->loaded_hash = entry.entry_hash();
+                  attachment->awaits_reload = false;
+                }
+                v1::ReloadWorkerResponse response;
+                *response.mutable_entry() = entry;
+                if (!result->error().empty()) {
+                  response.set_warning(SafeLabel(result->error(), 512));
+                }
+                (*shared_done)(std::move(response));
+              });
+        });
+        return absl::OkStatus();
+      },
+      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+void WorkerDesk::RequestStatus(CallerEvidence evidence,
+                               v1::RequestStatusRequest request,
+                               Done<v1::RequestStatusResponse> done) {
+  auto shared_done =
+      std::make_shared<Done<v1::RequestStatusResponse>>(std::move(done));
+  workspaces_.Decide(
+      std::move(evidence), "", Operation::kStatusRequest, /*last_good=*/false,
+      [this, to = request.to(), shared_done](
+          const DecidedCall& call, Effects& effects) -> absl::Status {
+        INTERCOM_ASSIGN_OR_RETURN(const v1::AgentEntry entry,
+                                  RouteToWorker(to, call.workspace->agents));
+        effects.AfterCommit([this, entry, workspace = call.workspace,
+                             shared_done] {
+          v1::RequestStatusResponse response;
+          *response.mutable_entry() =
+              view_.Describe(entry.session_id(), workspace.get(), &entry);
+          response.set_report_requested(roster_.Find(entry.session_id()) !=
+                                        nullptr);
+          if (response.report_requested()) {
+            v1::Control control;
+            control.set_kind(v1::Control::KIND_REPORT_STATUS);
+            controls_.Send(
+                entry.session_id(), std::move(control), kControlTimeout,
+                [this, id = entry.session_id(), workspace](auto result) {
+                  if (!result.ok() || !result->ok()) return;
+                  runner_.PostCommand(
+                      {[this, id, workspace,
+                        status = result->status()](Effects& effects) {
+                         return PostStatus(*workspace, id, status, effects);
+                       },
+                       nullptr});
+                });
+          }
+          (*shared_done)(std::move(response));
+        });
+        return absl::OkStatus();
+      },
+      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+void WorkerDesk::ReportStatus(CallerEvidence evidence,
+                              v1::ReportStatusRequest request,
+                              Done<v1::ReportStatusResponse> done) {
+  auto shared_done =
+      std::make_shared<Done<v1::ReportStatusResponse>>(std::move(done));
+  workspaces_.Decide(
+      std::move(evidence), "", Operation::kStatusReport, /*last_good=*/false,
+      [this, status = request.status(), shared_done](
+          const DecidedCall& call, Effects& effects) -> absl::Status {
+        INTERCOM_RETURN_IF_ERROR(PostStatus(
+            *call.workspace, call.caller.session_id, status, effects));
+        v1::ReportStatusResponse response;
+        *response.mutable_status() = status;
+        response.mutable_status()->set_session_id(call.caller.session_id);
+        response.mutable_status()->set_port(port_);
+        response.set_reported(true);
+        effects.AfterSync([shared_done, response] { (*shared_done)(response); });
+        return absl::OkStatus();
+      },
+      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
+                                    const std::string& session_id,
+                                    const v1::StatusReport& status,
+                                    Effects& effects) {
+  const Attachment* attachment = roster_.Find(session_id);
+  if (attachment == nullptr) return absl::OkStatus();
+  const v1::Sender sender = SenderOf(*attachment, workspace);
+  std::string text = "Status of ";
+  text += sender.name().empty() ? "an unnamed session"
+                                : SafeLabel(sender.name());
+  text += " (session " + session_id + ", ";
+  text += RoleName(sender.role());
+  text += "): ";
+  text += status.busy() ? "busy" : "idle";
+  if (status.busy() && status.has_activity()) {
+    text += ", " + std::string(PhaseName(status.activity().phase()));
+    if (!status.activity().label().empty()) {
+      text += " (" + SafeLabel(status.activity().label(), 64) + ")";
+    }
+  }
+  text += "; directory " + SafeLabel(attachment->project_directory, 512) +
+          ", port " + std::to_string(port_) + ".";
+  return dispatcher_.AcceptNotice(sender, CoordinatorOf(workspace), kStatus,
+                                  text, /*quiet=*/true, effects);
+}
+
+void WorkerDesk::OnAttached(Attachment& attachment) {
+  if (attachment.role == v1::ROLE_COORDINATOR) {
+    return RecordPort(attachment.root, attachment.session_id);
+  }
+  if (attachment.role != v1::ROLE_ANONYMOUS) return;
+  // A session that only came back was announced before.
+  if (attachment.hello.start_reason() == v1::START_REASON_RECONNECT ||
+      attachment.hello.start_reason() == v1::START_REASON_RELOAD) {
+    return;
+  }
+  Announce(attachment.session_id);
+}
+
+void WorkerDesk::RecordPort(const std::string& root,
+                            const std::string& coordinator) {
+  lanes_.Update(
+      root,
+      [coordinator, port = port_](
+          const ReadConfig& read) -> absl::StatusOr<std::string> {
+        if (read.config.coordinator().session_id() != coordinator) {
+          return read.bytes;
+        }
+        INTERCOM_ASSIGN_OR_RETURN(const std::string dropped,
+                                  DropDashboardPort(read.bytes));
+        return SetPort(dropped, coordinator, port);
+      },
+      nullptr,
+      [this, root](auto snapshot) {
+        if (!snapshot.ok()) {
+          spdlog::warn("the port was not recorded in {}: {}", root,
+                       MessageOf(snapshot.status()));
+          return;
+        }
+        runner_.PostCommand(
+            {[this, snapshot = *snapshot](Effects& effects) {
+               return mirror_.Apply(*snapshot, /*repin=*/false, effects)
+                   .status();
+             },
+             nullptr});
+      });
+}
+
+void WorkerDesk::Announce(const std::string& session_id) {
+  runner_.PostCommand(
+      {[this, session_id](Effects& effects) -> absl::Status {
+         const Attachment* attachment = roster_.Find(session_id);
+         if (attachment == nullptr) return absl::OkStatus();
+         const auto workspace = mirror_.Find(attachment->root);
+         if (workspace == nullptr) return absl::OkStatus();
+         return dispatcher_.AcceptNotice(
+             SenderOf(*attachment, *workspace), CoordinatorOf(*workspace),
+             kRegistration,
+             "An anonymous session registered as a worker.\nsessionId: " +
+                 session_id + "\nprojectDirectory: " +
+                 SafeLabel(attachment->project_directory, 1024) +
+                 "\nport: " + std::to_string(port_),
+             /*quiet=*/false, effects);
+       },
+       [session_id](const absl::Status& status) {
+         spdlog::error("the registration of {} was not announced: {}",
+                       session_id, MessageOf(status));
+       }});
+}
+
+void WorkerDesk::OnDetached(const Attachment& attachment, bool restarting) {
+  if (attachment.root.empty() || restarting) return;
+  if (const auto workspace = mirror_.Find(attachment.root)) {
+    dispatcher_.WithdrawNotices(workspace->coordinator_session_id,
+                                kRegistration, attachment.session_id);
+  }
+}
+
+}  // namespace intercom
