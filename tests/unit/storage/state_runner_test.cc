@@ -206,6 +206,7 @@ TEST_F(StateRunnerTest, ADatabaseAtItsLimitFailsCommandsAndGoesOn) {
   runner_->PostTask([this] {
     EXPECT_THAT(runner_->database().Execute("PRAGMA max_page_count=8"), IsOk());
   });
+  runner_->Drain();
   absl::Status failure;
   runner_->PostCommand(
       {.run = [this](Effects&) { return Insert(std::string(1 << 20, 'x')); },
