@@ -149,14 +149,6 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> ReadRecords(
   }
 }
 
-std::string DeliveryId(std::string_view sender_session_id,
-                       std::string_view envelope_id) {
-  std::string id;
-  id.reserve(sender_session_id.size() + 1 + envelope_id.size());
-  id.append(sender_session_id).append("/").append(envelope_id);
-  return id;
-}
-
 void SetMicros(int64_t micros, google::protobuf::Timestamp* at) {
   int64_t seconds = micros / kMicrosPerSecond;
   int64_t rest = micros % kMicrosPerSecond;

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "broker/domain/identity.h"
 #include "broker/storage/database.h"
 #include "broker/storage/delivery_store.h"
 #include "intercom/v1/envelope.pb.h"
@@ -58,10 +59,6 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
 // Runs `statement`, which is bound, to its end.
 absl::StatusOr<std::vector<v1::DeliveryRecord>> ReadRecords(
     Statement& statement);
-
-// `<sender session id>/<envelope id>`.
-std::string DeliveryId(std::string_view sender_session_id,
-                       std::string_view envelope_id);
 
 // Sets `at` to `micros`.
 void SetMicros(int64_t micros, google::protobuf::Timestamp* at);

@@ -14,8 +14,8 @@ namespace intercom {
 namespace {
 
 absl::Status SyncFolderOf(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
+  const std::string folder =
+      std::filesystem::absolute(path).parent_path().string();
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return ErrnoError(errno, "open " + folder);
   const int result = fsync(fd);
