@@ -29,7 +29,7 @@ export class Rig {
 			...Object.fromEntries(inherited.filter(([name]) => ["PATH", "HOME", "USER", "SHELL", "ASAN_OPTIONS"].includes(name))),
 			...{ LANG: "C.UTF-8", TERM: "xterm-256color", PI_INTERCOM_HOME: rig.home },
 			...{ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
-			...{ PI_INTERCOM_AGENT: join(BIN, "intercom-agent") },
+			...{ PI_INTERCOM_AGENT: join(BIN, "intercom-agent"), PI_INTERCOM_BROKER: join(BIN, "intercom-broker") },
 		};
 		rig.broker = new BrokerView(rig.home, rig.env);
 		rig.model = await FakeModel.start();
