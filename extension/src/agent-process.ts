@@ -1,11 +1,9 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { ContractError, isObject, type JsonObject, PROTOCOL_VERSION } from "./contract.ts";
-import { type BadLine, LineReader } from "./line-reader.ts";
+import { isObject, type JsonObject, PROTOCOL_VERSION } from "./contract.ts";
+import { AgentGone, JsonRpc } from "./json-rpc.ts";
 import type { Timers } from "./timers.ts";
 
-const LINE_LIMIT_BYTES = 1024 * 1024;
-const UNREAD_LIMIT_BYTES = 8 * 1024 * 1024;
 const STDERR_LIMIT_CHARS = 8 * 1024;
 const FIRST_BACKOFF_MS = 200;
 const LAST_BACKOFF_MS = 10_000;
@@ -17,21 +15,6 @@ const END_LIMIT_MS = 1_000;
 const TERM_LIMIT_MS = 500;
 
 export type AgentChild = ChildProcessByStdio<Writable, Readable, Readable>;
-
-/** The agent went away before it answered, or there is none: what was asked may or may not have happened. */
-export class AgentGone extends Error {}
-
-/** The agent's error answer to a request. */
-export class AgentRefusal extends Error {
-	readonly code: string;
-	readonly reason: string;
-
-	constructor(message: string, code: string, reason: string) {
-		super(message);
-		this.code = code;
-		this.reason = reason;
-	}
-}
 
 /** What the link's owner provides. No callback may throw; one that does is reported as a notice and goes no further. */
 export interface AgentOwner {
@@ -49,16 +32,11 @@ export interface AgentOwner {
 	onRequest(method: string, params: unknown): Promise<JsonObject>;
 }
 
-interface OpenCall {
-	resolve(result: unknown): void;
-	reject(error: Error): void;
-}
-
 /** One running agent process. */
 interface Life {
 	readonly child: AgentChild;
 	readonly exited: Promise<void>;
-	readonly calls: Map<number, OpenCall>;
+	readonly rpc: JsonRpc;
 	up: boolean;
 	over: boolean;
 }
@@ -73,7 +51,6 @@ export class AgentProcess {
 	readonly #starts: number[] = [];
 	readonly #waiting = new Set<() => void>();
 	#life: Life | undefined;
-	#nextId = 1;
 	#launches = 0;
 	#started = false;
 	#final = false;
@@ -117,14 +94,13 @@ export class AgentProcess {
 	call(method: string, params: JsonObject): Promise<unknown> {
 		const life = this.#life;
 		if (life === undefined || !life.up) return Promise.reject(new AgentGone("the intercom agent is not running"));
-		return new Promise((resolve, reject) => this.#request(life, method, params, { resolve, reject }));
+		return new Promise((resolve, reject) => life.rpc.request(method, params, { resolve, reject }));
 	}
 
 	/** False where the message was not sent: no agent, or too long. */
 	notify(method: string, params: JsonObject): boolean {
 		const life = this.#life;
-		if (life === undefined || !life.up) return false;
-		return this.#write(life, { jsonrpc: "2.0", method, params });
+		return life !== undefined && life.up && life.rpc.notify(method, params);
 	}
 
 	/** Resolves to whether an agent is up, within `limitMs`. */
@@ -155,7 +131,7 @@ export class AgentProcess {
 		const life = this.#life;
 		this.#wake();
 		if (life === undefined) return;
-		if (life.up) this.#write(life, { jsonrpc: "2.0", method: "goodbye", params: { reason } });
+		if (life.up) life.rpc.notify("goodbye", { reason });
 		life.child.stdin.end();
 		if (!(await this.#exitsWithin(life, END_LIMIT_MS))) {
 			life.child.kill("SIGTERM");
@@ -201,18 +177,16 @@ export class AgentProcess {
 				if (child.pid === undefined) resolve();
 			});
 		});
-		const life: Life = { child, exited, calls: new Map(), up: false, over: false };
+		const rpc = new JsonRpc(child.stdout, child.stdin, {
+			onNotification: (method, params) => this.#owner.onNotification(method, params),
+			onRequest: (method, params) => this.#owner.onRequest(method, params),
+			onStuck: () => child.kill("SIGKILL"),
+			onRemark: (text) => this.#remark(text),
+		});
+		const life: Life = { child, exited, rpc, up: false, over: false };
 		this.#life = life;
-		const reader = new LineReader(
-			LINE_LIMIT_BYTES,
-			(line) => this.#guarded(() => this.#receive(life, line)),
-			(bad) => this.#reject(bad),
-		);
-		child.stdout.on("data", (chunk: Buffer) => reader.read(chunk));
-		child.stdout.on("end", () => reader.end());
 		child.stderr.on("data", (chunk: Buffer) => this.#keepLog(chunk.toString("utf8")));
-		child.stdin.on("error", (error: Error) => this.#remark(`writing failed: ${error.message}`));
-		for (const stream of [child.stdout, child.stderr]) stream.on("error", (error: Error) => this.#remark(`reading failed: ${error.message}`));
+		child.stderr.on("error", (error: Error) => this.#remark(`reading failed: ${error.message}`));
 		void exited.then(() => this.#died(life));
 		this.#initialize(life);
 	}
@@ -239,7 +213,7 @@ export class AgentProcess {
 			failed(error);
 			return;
 		}
-		this.#request(life, "initialize", params, { resolve, reject: failed });
+		life.rpc.request("initialize", params, { resolve, reject: failed });
 	}
 
 	#initialized(life: Life, result: unknown): void {
@@ -267,8 +241,7 @@ export class AgentProcess {
 		life.over = true;
 		life.up = false;
 		if (this.#life === life) this.#life = undefined;
-		for (const call of life.calls.values()) call.reject(new AgentGone("the intercom agent ended"));
-		life.calls.clear();
+		life.rpc.close();
 	}
 
 	#restart(): void {
@@ -290,67 +263,6 @@ export class AgentProcess {
 		for (const finish of [...this.#waiting]) finish();
 	}
 
-	#request(life: Life, method: string, params: JsonObject, call: OpenCall): void {
-		const id = this.#nextId++;
-		life.calls.set(id, call);
-		if (this.#write(life, { jsonrpc: "2.0", id, method, params }) || !life.calls.delete(id)) return;
-		call.reject(life.over || !life.child.stdin.writable ? new AgentGone("the intercom agent ended") : new Error(`the message is longer than ${LINE_LIMIT_BYTES} bytes`));
-	}
-
-	#write(life: Life, message: JsonObject): boolean {
-		const line = `${JSON.stringify(message)}\n`;
-		if (life.over || Buffer.byteLength(line) > LINE_LIMIT_BYTES) return false;
-		if (life.child.stdin.writableLength > UNREAD_LIMIT_BYTES) {
-			this.#remark(`the agent left ${UNREAD_LIMIT_BYTES} bytes unread and is started again`);
-			life.child.kill("SIGKILL");
-			return false;
-		}
-		if (!life.child.stdin.writable) return false;
-		life.child.stdin.write(line);
-		return true;
-	}
-
-	#receive(life: Life, line: string): void {
-		let message: unknown;
-		try {
-			message = JSON.parse(line);
-		} catch {
-			this.#remark(`a line of ${line.length} characters is not JSON`);
-			return;
-		}
-		if (!isObject(message) || life.over) return;
-		const { id, method } = message;
-		if (typeof method === "string") {
-			if (typeof id === "number" || typeof id === "string") void this.#answer(life, id, method, message.params);
-			else this.#owner.onNotification(method, message.params);
-			return;
-		}
-		if (typeof id !== "number") {
-			this.#remark("a message is neither request nor answer");
-			return;
-		}
-		const call = life.calls.get(id);
-		life.calls.delete(id);
-		if (call === undefined) return;
-		if (isObject(message.error)) call.reject(refusal(message.error));
-		else call.resolve(message.result);
-	}
-
-	async #answer(life: Life, id: number | string, method: string, params: unknown): Promise<void> {
-		try {
-			const result = await this.#owner.onRequest(method, params);
-			this.#write(life, { jsonrpc: "2.0", id, result });
-		} catch (error) {
-			const message = error instanceof Error ? error.message : String(error);
-			const [code, data] = error instanceof ContractError ? [-32602, { code: "INVALID_ARGUMENT", reason: "BAD_PARAMS" }] : [-32603, { code: "INTERNAL", reason: "HOST_FAILED" }];
-			this.#write(life, { jsonrpc: "2.0", id, error: { code, message, data } });
-		}
-	}
-
-	#reject(bad: BadLine): void {
-		this.#remark(`a line of ${bad.lengthBytes} bytes from the agent is ${bad.problem} and was dropped`);
-	}
-
 	#guarded(run: () => void): void {
 		try {
 			run();
@@ -366,13 +278,4 @@ export class AgentProcess {
 	#keepLog(text: string): void {
 		this.#log = (this.#log + text).slice(-STDERR_LIMIT_CHARS);
 	}
-}
-
-function refusal(error: JsonObject): AgentRefusal {
-	const data = isObject(error.data) ? error.data : {};
-	return new AgentRefusal(
-		typeof error.message === "string" ? error.message : "the intercom agent refused",
-		typeof data.code === "string" ? data.code : "UNKNOWN",
-		typeof data.reason === "string" ? data.reason : "",
-	);
 }

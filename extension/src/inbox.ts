@@ -1,22 +1,13 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
+import { CUSTOM_TYPE, type EntryDetails, intercomDetails, SessionEntries } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
-/** The customType of every entry that intercom puts into a session. */
-export const CUSTOM_TYPE = "intercom";
-
 const HELD_LIMIT = 256;
+const SHOWN_LIMIT = 1024;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
 const RETRY_LOOK_MS = 250;
 const HAND_OVER_LIMIT = 3;
-
-/** What the entry of a delivery carries in its details, under the key `intercom`. */
-export interface EntryDetails {
-	readonly deliveryId: string;
-	readonly envelopeId: string;
-	readonly from: Delivery["from"];
-	readonly summary: string;
-}
 
 export interface HostMessage {
 	readonly customType: string;
@@ -48,24 +39,6 @@ interface Held {
 	announced: WaitReason | undefined;
 }
 
-export function intercomDetails(message: unknown): EntryDetails | undefined {
-	if (!isObject(message) || message.customType !== CUSTOM_TYPE || !isObject(message.details)) return undefined;
-	const details = message.details.intercom;
-	if (!isObject(details) || typeof details.deliveryId !== "string") return undefined;
-	const from = isObject(details.from) ? details.from : {};
-	return {
-		deliveryId: details.deliveryId,
-		envelopeId: typeof details.envelopeId === "string" ? details.envelopeId : "",
-		from: {
-			sessionId: typeof from.sessionId === "string" ? from.sessionId : "",
-			name: typeof from.name === "string" ? from.name : "",
-			role: typeof from.role === "string" ? from.role : "",
-			origin: typeof from.origin === "string" ? from.origin : "",
-		},
-		summary: typeof details.summary === "string" ? details.summary : "",
-	};
-}
-
 /**
  * Brings deliveries into the host session, in order, one at a time, and reports with evidence what became of each.
  *
@@ -79,10 +52,8 @@ export class Inbox {
 	readonly #receipt: (receipt: Receipt) => void;
 	readonly #held: Held[] = [];
 	readonly #shown = new Map<string, Shown>();
-	/** Delivery id to entry id, of every intercom entry of the session. */
-	readonly #present = new Map<string, string>();
+	readonly #entries: SessionEntries;
 	#handed: Held | undefined;
-	#scannedEntries = 0;
 	#runIsActive = false;
 	#isCompacting = false;
 	#isClosed = false;
@@ -94,6 +65,7 @@ export class Inbox {
 	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
 		this.#host = host;
+		this.#entries = new SessionEntries(() => host.entries());
 		this.#timers = timers;
 		this.#receipt = receipt;
 		this.#waitUntil = timers.now() + startGraceMs;
@@ -111,9 +83,9 @@ export class Inbox {
 			this.#announce(waiting, waiting.announced ?? "busy", true);
 			return;
 		}
-		this.#scan();
+		this.#entries.refresh();
 		const shown = this.#shown.get(id);
-		if (shown !== undefined || this.#present.has(id)) {
+		if (shown !== undefined || this.#entries.has(id)) {
 			this.#shown.set(id, { injected: false, inRequest: shown?.inRequest ?? false, answered: shown?.answered ?? false });
 			this.#look();
 			return;
@@ -128,8 +100,8 @@ export class Inbox {
 
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
 		if (this.#handed?.delivery.deliveryId === deliveryId || this.#shown.has(deliveryId)) return "tooLate";
-		this.#scan();
-		if (this.#present.has(deliveryId)) return "tooLate";
+		this.#entries.refresh();
+		if (this.#entries.has(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
 		if (at >= 0) this.#held.splice(at, 1);
 		return "withdrawn";
@@ -137,9 +109,9 @@ export class Inbox {
 
 	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
 	reconcile(deliveryIds: readonly string[]): string[] {
-		this.#scan();
+		this.#entries.refresh();
 		if (this.#host.file() === "absent") return [];
-		const present = deliveryIds.filter((id) => this.#present.has(id));
+		const present = deliveryIds.filter((id) => this.#entries.has(id));
 		for (const id of present) {
 			const shown = this.#shown.get(id);
 			if (shown === undefined) this.#shown.set(id, { injected: true, inRequest: false, answered: false });
@@ -325,34 +297,22 @@ export class Inbox {
 	/** Reports whatever the session's entries and its file prove by now. */
 	#look(): void {
 		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
-		this.#scan();
+		this.#entries.refresh();
 		const handedId = this.#handed?.delivery.deliveryId;
-		if (handedId !== undefined && this.#present.has(handedId)) this.#appeared(handedId);
+		if (handedId !== undefined && this.#entries.has(handedId)) this.#appeared(handedId);
 		const file = this.#host.file();
 		if (file === "absent") return;
 		for (const [deliveryId, shown] of this.#shown) {
-			const entryId = this.#present.get(deliveryId);
+			const entryId = this.#entries.entryId(deliveryId);
 			if (entryId === undefined) continue;
 			if (!shown.injected) {
 				shown.injected = true;
 				this.#receipt({ deliveryId, event: "injected", evidence: file === "memory" ? `entry ${entryId}, session kept in memory` : `entry ${entryId}` });
 			}
-			if (shown.answered) {
-				this.#shown.delete(deliveryId);
-				this.#receipt({ deliveryId, event: "seen", evidence: "in an answered model request" });
-			}
+			if (shown.answered) this.#receipt({ deliveryId, event: "seen", evidence: "in an answered model request" });
+			// What a compaction took away before any request is never seen, and not waited for without end.
+			if (shown.answered || this.#shown.size > SHOWN_LIMIT) this.#shown.delete(deliveryId);
 		}
-	}
-
-	#scan(): void {
-		const entries = this.#host.entries();
-		if (entries.length < this.#scannedEntries) this.#scannedEntries = 0;
-		for (const entry of entries.slice(this.#scannedEntries)) {
-			if (!isObject(entry) || entry.type !== "custom_message") continue;
-			const details = intercomDetails(entry);
-			if (details !== undefined) this.#present.set(details.deliveryId, typeof entry.id === "string" ? entry.id : "?");
-		}
-		this.#scannedEntries = entries.length;
 	}
 
 	#announce(held: Held, reason: WaitReason, again = false): void {

@@ -5,9 +5,9 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { findAgent } from "./find-agent.ts";
 import { guards } from "./guard.ts";
 import { hostSession } from "./host-session.ts";
-import { CUSTOM_TYPE } from "./inbox.ts";
 import { addInstructions } from "./instructions.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import { CUSTOM_TYPE } from "./session-entries.ts";
 import { systemTimers } from "./timers.ts";
 import { messageCard } from "./ui/message-card.ts";
 

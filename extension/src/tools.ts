@@ -1,4 +1,4 @@
-import { AgentGone, AgentRefusal } from "./agent-process.ts";
+import { AgentGone, AgentRefusal } from "./json-rpc.ts";
 import { type JsonObject, parseToolAnswer, type ToolAnswer, type ToolSpec } from "./contract.ts";
 import type { Timers } from "./timers.ts";
 

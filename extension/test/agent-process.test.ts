@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type AgentChild, AgentGone, type AgentOwner, AgentProcess } from "../src/agent-process.ts";
+import { type AgentChild, type AgentOwner, AgentProcess } from "../src/agent-process.ts";
 import type { JsonObject } from "../src/contract.ts";
+import { AgentGone } from "../src/json-rpc.ts";
 import { type BadLine, LineReader } from "../src/line-reader.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
 
@@ -93,7 +94,9 @@ class Bench {
 	}
 
 	send(name: string, text: string): void {
-		writeFileSync(join(this.folder, "send", name), text);
+		// Whole at once: the agent takes a file as soon as it sees its name.
+		writeFileSync(join(this.folder, name), text);
+		renameSync(join(this.folder, name), join(this.folder, "send", name));
 	}
 
 	received(): { event: string; message?: JsonObject }[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { AgentGone, AgentRefusal } from "../src/agent-process.ts";
+import { AgentGone, AgentRefusal } from "../src/json-rpc.ts";
 import type { JsonObject, ToolSpec } from "../src/contract.ts";
 import { ToolCalls, type ToolLink, ToolSet } from "../src/tools.ts";
 import { FakeTimers } from "./support/fake-timers.ts";

@@ -1,4 +1,4 @@
-import { intercomDetails } from "../inbox.ts";
+import { intercomDetails } from "../session-entries.ts";
 import { type Colours, FoldedText } from "./folded.ts";
 import { plainLine, plainLines } from "./plain.ts";
 

@@ -1,0 +1,62 @@
+import { type Delivery, isObject } from "./contract.ts";
+
+/** The customType of every entry that intercom puts into a session. */
+export const CUSTOM_TYPE = "intercom";
+
+/** What the entry of a delivery carries in its details, under the key `intercom`. */
+export interface EntryDetails {
+	readonly deliveryId: string;
+	readonly envelopeId: string;
+	readonly from: Delivery["from"];
+	readonly summary: string;
+}
+
+export function intercomDetails(message: unknown): EntryDetails | undefined {
+	if (!isObject(message) || message.customType !== CUSTOM_TYPE || !isObject(message.details)) return undefined;
+	const details = message.details.intercom;
+	if (!isObject(details) || typeof details.deliveryId !== "string") return undefined;
+	const from = isObject(details.from) ? details.from : {};
+	return {
+		deliveryId: details.deliveryId,
+		envelopeId: typeof details.envelopeId === "string" ? details.envelopeId : "",
+		from: {
+			sessionId: typeof from.sessionId === "string" ? from.sessionId : "",
+			name: typeof from.name === "string" ? from.name : "",
+			role: typeof from.role === "string" ? from.role : "",
+			origin: typeof from.origin === "string" ? from.origin : "",
+		},
+		summary: typeof details.summary === "string" ? details.summary : "",
+	};
+}
+
+/** The deliveries among a session's own entries, as of the last refresh. Each entry is looked at once. */
+export class SessionEntries {
+	readonly #entries: () => readonly unknown[];
+	/** Delivery id to entry id. */
+	readonly #present = new Map<string, string>();
+	#scanned = 0;
+
+	/** `entries` gives all entries, oldest first; it only grows. */
+	constructor(entries: () => readonly unknown[]) {
+		this.#entries = entries;
+	}
+
+	has(deliveryId: string): boolean {
+		return this.#present.has(deliveryId);
+	}
+
+	entryId(deliveryId: string): string | undefined {
+		return this.#present.get(deliveryId);
+	}
+
+	refresh(): void {
+		const entries = this.#entries();
+		if (entries.length < this.#scanned) this.#scanned = 0;
+		for (const entry of entries.slice(this.#scanned)) {
+			if (!isObject(entry) || entry.type !== "custom_message") continue;
+			const details = intercomDetails(entry);
+			if (details !== undefined) this.#present.set(details.deliveryId, typeof entry.id === "string" ? entry.id : "?");
+		}
+		this.#scanned = entries.length;
+	}
+}
