@@ -53,7 +53,8 @@ export class AgentProcess {
 	#life: Life | undefined;
 	#launches = 0;
 	#started = false;
-	#final = false;
+	#gaveUp = false;
+	#retired = false;
 	#stopping: Promise<void> | undefined;
 	#cancelRestart: (() => void) | undefined;
 	#log = "";
@@ -69,7 +70,7 @@ export class AgentProcess {
 
 	/** Whether no agent will come up any more. */
 	get isFinal(): boolean {
-		return this.#final || this.#stopping !== undefined;
+		return this.#gaveUp || this.#retired || this.#stopping !== undefined;
 	}
 
 	/** The end of what agents wrote to standard error, with the link's own remarks. */
@@ -83,9 +84,10 @@ export class AgentProcess {
 		this.#launch();
 	}
 
-	/** The agent said that it has ended for good: its exit is then no death. */
-	retire(): void {
-		this.#final = true;
+	/** Whether the agent said that its session has ended or is refused: its exit is then no death. */
+	setRetired(isRetired: boolean): void {
+		this.#retired = isRetired;
+		if (!isRetired) return;
 		this.#cancelRestart?.();
 		this.#wake();
 	}
@@ -253,7 +255,7 @@ export class AgentProcess {
 
 	#giveUp(problem: string): void {
 		if (this.isFinal) return;
-		this.#final = true;
+		this.#gaveUp = true;
 		this.#wake();
 		const tail = this.#log.trim().split("\n").slice(-3).join("\n");
 		this.#guarded(() => this.#owner.onGaveUp(tail === "" ? problem : `${problem}\n${tail}`));

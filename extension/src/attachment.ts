@@ -1,6 +1,7 @@
 import { Activity, type ActivityFigures } from "./activity.ts";
 import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
 import {
+	type AgentEntry,
 	ContractError,
 	type Control,
 	type GoodbyeReason,
@@ -209,7 +210,7 @@ export class Attachment {
 			case "reloadResponsibility": {
 				if (control.entry === undefined) return { ok: false, error: "the control carries no entry" };
 				if (control.instructions !== undefined) this.#instructions = control.instructions;
-				const warning = this.#load(control.entry);
+				const warning = this.#takeName(control.entry);
 				return warning === undefined ? { ok: true } : { ok: true, warning };
 			}
 			default:
@@ -223,8 +224,10 @@ export class Attachment {
 		this.#tools.show(state.tools);
 		this.#host.setStatus(statusLine({ kind: "session", state }));
 		if (state.connection === "connected") this.#host.attached(true);
-		if (state.connection === "refused" || state.connection === "ended") {
-			this.#link.retire();
+		// Some refusals are for the present only, as that of a broken config: the agent goes on trying.
+		const isOut = state.connection === "refused" || state.connection === "ended";
+		this.#link.setRetired(isOut);
+		if (isOut) {
 			this.inbox.linkLost();
 			this.#host.attached(false);
 		}
@@ -232,21 +235,21 @@ export class Attachment {
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;
 		if (state.connection === "connected" && state.entry !== undefined && state.loaded === false && !state.awaitReload) {
-			const warning = this.#load(state.entry);
+			const warning = this.#takeName(state.entry);
+			this.#link.notify("responsibility/loaded", { entryHash: state.entry.hash });
 			if (warning !== undefined) this.#host.notify({ level: "warning", text: `Intercom: ${warning}` });
 		}
 		if (this.#isKnown()) this.#wake();
 	}
 
-	/** Takes up a responsibility: a worker bears its entry's name. Returns what went wrong short of the loading itself. */
-	#load(entry: NonNullable<SessionState["entry"]>): string | undefined {
-		let warning: string | undefined;
+	/** A worker bears its entry's name, a coordinator its own. Returns what went wrong; the session works all the same. */
+	#takeName(entry: AgentEntry): string | undefined {
+		if (entry.coordinator || this.#host.sessionName() === entry.name) return undefined;
 		try {
-			if (!entry.coordinator && this.#host.sessionName() !== entry.name) this.#host.setSessionName(entry.name);
+			this.#host.setSessionName(entry.name);
+			return undefined;
 		} catch (error) {
-			warning = `the session could not be named ${entry.name}: ${error instanceof Error ? error.message : String(error)}`;
+			return `the session could not be named ${entry.name}: ${error instanceof Error ? error.message : String(error)}`;
 		}
-		this.#link.notify("responsibility/loaded", { entryHash: entry.hash });
-		return warning;
 	}
 }

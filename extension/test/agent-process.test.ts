@@ -236,7 +236,7 @@ describe("the link", () => {
 		const bench = new Bench();
 		bench.link.start();
 		await bench.until("up");
-		bench.link.retire();
+		bench.link.setRetired(true);
 		bench.children[0]?.kill("SIGKILL");
 		await bench.until("closed");
 		bench.timers.advance(60_000);

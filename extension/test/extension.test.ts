@@ -122,7 +122,21 @@ describe("a terminal session", () => {
 		assert.equal(pi.sessionName, undefined);
 		agentSends({ id: 1, method: "control", params: { controlId: "c", kind: "reloadResponsibility", entry: ENTRY, instructions: "You are Builder now." } });
 		await pi.until(/named Builder/);
+		assert.deepEqual(await receivedByNow(pi, "responsibility/loaded"), []);
+		const sections: Record<string, string> = {};
+		await pi.emit("before_agent_start", { systemPrompt: "", systemPromptOptions: { sections } });
+		assert.deepEqual(sections, { intercom: "You are Builder now." });
+	});
+
+	test("that is refused for the present is attached once it may", async () => {
+		process.env.FAKE_AGENT_SESSION = JSON.stringify({ connection: "refused", tools: [], instructions: "", statusText: "", error: { code: "FAILED_PRECONDITION", reason: "CONFIG_INVALID", message: "line 3" } });
+		const pi = await start();
+		await pi.until(/CONFIG_INVALID/);
+		agentSends({ method: "session", params: WORKER });
+		await pi.until(/status worker Builder/);
+		await pi.until(/named Builder/);
 		assert.deepEqual(await receivedByNow(pi, "responsibility/loaded"), [{ entryHash: "h1" }]);
+		assert.equal(process.env.PI_INTERCOM_SESSION, "s1");
 	});
 
 	test("of a coordinator keeps its own name", async () => {
