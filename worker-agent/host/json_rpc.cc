@@ -30,12 +30,7 @@ JsonRpc::JsonRpc(int in, int out, TaskRunner& runner, Events events,
       events_(std::move(events)),
       stop_fd_(eventfd(0, EFD_CLOEXEC)),
       writer_(out, limits,
-              {.blocked_changed =
-                   [this] {
-                     Post([this] {
-                       if (!closed_) events_.blocked(writer_.blocked());
-                     });
-                   },
+              {.blocked_changed = [this] { Post([this] { TellBlocked(); }); },
                .broken = [this] { Post([this] { Close(); }); }}),
       reader_([this] { Read(); }) {}
 
@@ -55,6 +50,12 @@ void JsonRpc::Post(std::function<void()> task) {
   runner_.PostTask([alive = alive_, task = std::move(task)] {
     if (*alive) task();
   });
+}
+
+void JsonRpc::TellBlocked() {
+  const bool blocked = writer_.blocked();
+  if (closed_ || std::exchange(told_blocked_, blocked) == blocked) return;
+  events_.blocked(blocked);
 }
 
 void JsonRpc::Notify(std::string_view method, const Json& params) {

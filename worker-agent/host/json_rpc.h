@@ -62,6 +62,7 @@ class JsonRpc {
   void Handle(Json message);
   void HandleAnswer(const Json& message);
   void Send(const Json& message);
+  void TellBlocked();
   void Close();
 
   const int in_;
@@ -69,6 +70,7 @@ class JsonRpc {
   const Events events_;
   const int stop_fd_;
   bool closed_ = false;
+  bool told_blocked_ = false;
   int64_t next_id_ = 1;
   std::map<int64_t, Respond> open_;
   // Gone with this object, so that posted tasks know.

@@ -33,7 +33,7 @@ class BrokerLink {
     std::string home;
     // Over TCP with the account's token instead of the Unix socket.
     bool tcp = false;
-    Backoff::Bounds backoff;
+    Backoff::Bounds backoff = {};
     // Between attempts after a failure that only a person can mend.
     absl::Duration mend_interval = absl::Seconds(10);
     // For the broker's Welcome.

@@ -18,7 +18,7 @@ class BrokerStarter {
     // The directory for which the broker is started.
     std::string workspace;
     // Empty: FindBroker().
-    std::string program;
+    std::string program = {};
     absl::Duration start_timeout = absl::Seconds(10);
     absl::Duration health_timeout = absl::Seconds(5);
   };

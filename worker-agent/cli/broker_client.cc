@@ -1,0 +1,75 @@
+#include "worker-agent/cli/broker_client.h"
+
+#include "broker/base/error.h"
+#include "worker-agent/link/broker_address.h"
+#include "worker-agent/link/channel.h"
+
+namespace intercom {
+namespace {
+
+constexpr absl::Duration kDeadline = absl::Seconds(10);
+
+}  // namespace
+
+BrokerClient::BrokerClient(const std::string& home)
+    : channel_(MakeChannel(UnixAddress(home))),
+      workspace_(v1::WorkspaceService::NewStub(channel_)),
+      messages_(v1::MessageService::NewStub(channel_)),
+      inspection_(v1::InspectionService::NewStub(channel_)) {}
+
+template <typename Response, typename Stub, typename Request>
+absl::StatusOr<Response> BrokerClient::Call(
+    Stub& stub,
+    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                 Response*),
+    const Request& request) {
+  grpc::ClientContext context;
+  SetTimeout(context, kDeadline);
+  Response response;
+  const grpc::Status status = (stub.*method)(&context, request, &response);
+  if (status.ok()) return response;
+  absl::Status failure = FromGrpc(status, context);
+  if (ReasonOf(failure) == "BROKER_UNREACHABLE") {
+    return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
+                 "the broker is not running; start it with: intercom broker "
+                 "start");
+  }
+  return failure;
+}
+
+absl::StatusOr<v1::GetWorkspaceResponse> BrokerClient::GetWorkspace(
+    const v1::GetWorkspaceRequest& request) {
+  return Call(*workspace_, &v1::WorkspaceService::Stub::GetWorkspace, request);
+}
+
+absl::StatusOr<v1::SendResponse> BrokerClient::Send(
+    const v1::SendRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::Send, request);
+}
+
+absl::StatusOr<v1::GetMessageResponse> BrokerClient::GetMessage(
+    const v1::GetMessageRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::GetMessage, request);
+}
+
+absl::StatusOr<v1::ListMessagesResponse> BrokerClient::ListMessages(
+    const v1::ListMessagesRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::ListMessages, request);
+}
+
+absl::StatusOr<v1::GetBrokerResponse> BrokerClient::GetBroker() {
+  return Call(*inspection_, &v1::InspectionService::Stub::GetBroker,
+              v1::GetBrokerRequest());
+}
+
+absl::StatusOr<v1::ListAttachmentsResponse> BrokerClient::ListAttachments() {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListAttachments,
+              v1::ListAttachmentsRequest());
+}
+
+absl::StatusOr<v1::ListMailboxesResponse> BrokerClient::ListMailboxes() {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListMailboxes,
+              v1::ListMailboxesRequest());
+}
+
+}  // namespace intercom

@@ -1,0 +1,48 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_CLI_BROKER_CLIENT_H_
+#define PI_INTERCOM_WORKER_AGENT_CLI_BROKER_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "grpcpp/channel.h"
+#include "intercom/v1/inspect.grpc.pb.h"
+#include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/workspace.grpc.pb.h"
+
+namespace intercom {
+
+// Blocking calls to the broker on the Unix socket of a state directory, each at
+// most 10 s. A broker that is not there is UNAVAILABLE (BROKER_NOT_RUNNING).
+class BrokerClient {
+ public:
+  explicit BrokerClient(const std::string& home);
+
+  absl::StatusOr<v1::GetWorkspaceResponse> GetWorkspace(
+      const v1::GetWorkspaceRequest& request);
+  absl::StatusOr<v1::SendResponse> Send(const v1::SendRequest& request);
+  absl::StatusOr<v1::GetMessageResponse> GetMessage(
+      const v1::GetMessageRequest& request);
+  absl::StatusOr<v1::ListMessagesResponse> ListMessages(
+      const v1::ListMessagesRequest& request);
+  absl::StatusOr<v1::GetBrokerResponse> GetBroker();
+  absl::StatusOr<v1::ListAttachmentsResponse> ListAttachments();
+  absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
+
+ private:
+  template <typename Response, typename Stub, typename Request>
+  absl::StatusOr<Response> Call(
+      Stub& stub,
+      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                   Response*),
+      const Request& request);
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<v1::WorkspaceService::Stub> workspace_;
+  const std::unique_ptr<v1::MessageService::Stub> messages_;
+  const std::unique_ptr<v1::InspectionService::Stub> inspection_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_CLI_BROKER_CLIENT_H_

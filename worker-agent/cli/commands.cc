@@ -1,0 +1,231 @@
+#include "worker-agent/cli/commands.h"
+
+#include <filesystem>
+#include <istream>
+#include <iterator>
+#include <ostream>
+#include <string>
+
+#include "broker/base/clock.h"
+#include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/random.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "google/protobuf/util/json_util.h"
+#include "worker-agent/cli/broker_client.h"
+#include "worker-agent/cli/broker_control.h"
+#include "worker-agent/cli/report.h"
+#include "worker-agent/link/broker_starter.h"
+
+namespace intercom {
+namespace {
+
+constexpr absl::Duration kKillAfter = absl::Seconds(5);
+constexpr absl::Duration kEndTimeout = absl::Seconds(20);
+// One byte more than any text may have is read, so that too much is refused.
+constexpr size_t kMaxInputBytes = 256 << 10;
+
+// Runs one command. Each writes to `out_` only when it succeeds.
+class Runner {
+ public:
+  Runner(const Arguments& arguments, std::string home, std::istream& in,
+         std::ostream& out, const Terminal& terminal)
+      : arguments_(arguments),
+        home_(std::move(home)),
+        in_(in),
+        out_(out),
+        terminal_(terminal) {}
+
+  absl::Status Run() {
+    switch (arguments_.command) {
+      case Command::kList:
+        return arguments_.all ? ListAll() : List();
+      case Command::kSend:
+        return Send();
+      case Command::kStatus:
+        return arguments_.id.empty() ? BrokerStatus(/*details=*/true)
+                                     : MessageStatus();
+      case Command::kHistory:
+        return History();
+      case Command::kBrokerStart:
+        return Start();
+      case Command::kBrokerStop:
+        return Stop();
+      case Command::kBrokerRestart:
+        return Restart();
+      case Command::kBrokerStatus:
+        return BrokerStatus(/*details=*/false);
+      case Command::kBrokerPath:
+        out_ << home_ << "\n";
+        return absl::OkStatus();
+      case Command::kVersion:
+        out_ << "intercom " << INTERCOM_VERSION << "\n";
+        return absl::OkStatus();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // `message` as JSON if asked for, else `text`.
+  absl::Status Print(const google::protobuf::Message& message,
+                     const std::string& text) {
+    if (!arguments_.json) {
+      out_ << text;
+      return absl::OkStatus();
+    }
+    std::string json;
+    google::protobuf::util::JsonPrintOptions options;
+    options.add_whitespace = true;
+    if (!google::protobuf::util::MessageToJsonString(message, &json, options)
+             .ok()) {
+      return Error(absl::StatusCode::kInternal, "JSON_FAILED",
+                   "the answer can't be written as JSON");
+    }
+    out_ << json;
+    return absl::OkStatus();
+  }
+
+  std::string Directory() const {
+    std::error_code ignored;
+    const std::filesystem::path path = std::filesystem::absolute(
+        arguments_.directory.empty() ? "." : arguments_.directory.c_str(),
+        ignored);
+    std::string text = path.lexically_normal().string();
+    while (text.size() > 1 && text.back() == '/') text.pop_back();
+    return text;
+  }
+
+  absl::Status List() {
+    v1::GetWorkspaceRequest request;
+    request.set_directory(Directory());
+    INTERCOM_ASSIGN_OR_RETURN(const v1::GetWorkspaceResponse response,
+                              client_.GetWorkspace(request));
+    return Print(response, WorkspaceReport(response, terminal_));
+  }
+
+  absl::Status ListAll() {
+    INTERCOM_ASSIGN_OR_RETURN(const v1::ListAttachmentsResponse response,
+                              client_.ListAttachments());
+    return Print(response, AttachmentsReport(response));
+  }
+
+  absl::Status Send() {
+    v1::SendRequest request;
+    request.set_to(arguments_.to);
+    request.set_directory(Directory());
+    v1::Envelope& envelope = *request.mutable_envelope();
+    SystemRandom random;
+    envelope.set_envelope_id(arguments_.id.empty() ? NewUuid(random)
+                                                   : arguments_.id);
+    envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
+    envelope.set_text(arguments_.text == "-" ? ReadInput() : arguments_.text);
+    const absl::StatusOr<v1::SendResponse> response = client_.Send(request);
+    if (!response.ok() && (absl::IsDeadlineExceeded(response.status()) ||
+                           ReasonOf(response.status()).empty())) {
+      return Error(response.status().code(), "OUTCOME_UNKNOWN",
+                   MessageOf(response.status()) +
+                       "; repeating it is safe with: --id " +
+                       envelope.envelope_id());
+    }
+    INTERCOM_RETURN_IF_ERROR(response.status());
+    return Print(*response, SentReport(response->record()));
+  }
+
+  std::string ReadInput() {
+    std::string text(kMaxInputBytes + 1, '\0');
+    in_.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<size_t>(in_.gcount()));
+    // The newline that ends a pipe's text belongs to the pipe.
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
+  }
+
+  absl::Status MessageStatus() {
+    v1::GetMessageRequest request;
+    request.set_id(arguments_.id);
+    INTERCOM_ASSIGN_OR_RETURN(const v1::GetMessageResponse response,
+                              client_.GetMessage(request));
+    return Print(response,
+                 RecordReport(response.record(), clock_.Now(), terminal_));
+  }
+
+  absl::Status History() {
+    v1::ListMessagesRequest request;
+    request.set_page_size(arguments_.limit);
+    INTERCOM_ASSIGN_OR_RETURN(const v1::ListMessagesResponse response,
+                              client_.ListMessages(request));
+    return Print(response, HistoryReport(response));
+  }
+
+  absl::Status BrokerStatus(bool details) {
+    INTERCOM_ASSIGN_OR_RETURN(const v1::GetBrokerResponse broker,
+                              client_.GetBroker());
+    std::string text = BrokerReport(broker, clock_.Now(), terminal_);
+    if (details && !arguments_.json) {
+      INTERCOM_ASSIGN_OR_RETURN(const v1::ListAttachmentsResponse attachments,
+                                client_.ListAttachments());
+      INTERCOM_ASSIGN_OR_RETURN(const v1::ListMailboxesResponse mailboxes,
+                                client_.ListMailboxes());
+      text += "\n" + AttachmentsReport(attachments);
+      const std::string mail = MailboxesReport(mailboxes, clock_.Now());
+      if (!mail.empty()) text += "\n" + mail;
+    }
+    return Print(broker, text);
+  }
+
+  absl::Status Start() {
+    INTERCOM_RETURN_IF_ERROR(
+        BrokerStarter({.home = home_, .workspace = Directory()}).Ensure());
+    return BrokerStatus(/*details=*/false);
+  }
+
+  absl::Status Stop() {
+    INTERCOM_ASSIGN_OR_RETURN(
+        const BrokerEnd end,
+        EndBroker(home_, absl::InfiniteDuration(), kEndTimeout));
+    out_ << "The broker (process " << end.pid << ") ended.\n";
+    return absl::OkStatus();
+  }
+
+  absl::Status Restart() {
+    const absl::StatusOr<BrokerEnd> end =
+        EndBroker(home_, kKillAfter, kEndTimeout);
+    if (!end.ok() && ReasonOf(end.status()) != "BROKER_NOT_RUNNING") {
+      return end.status();
+    }
+    if (end.ok() && !arguments_.json) {
+      out_ << "The broker (process " << end->pid << ") "
+           << (end->killed ? "did not answer and was killed.\n" : "ended.\n");
+    }
+    return Start();
+  }
+
+  const Arguments& arguments_;
+  const std::string home_;
+  std::istream& in_;
+  std::ostream& out_;
+  const Terminal& terminal_;
+  const SystemClock clock_;
+  BrokerClient client_{home_};
+};
+
+}  // namespace
+
+int RunCommand(const Arguments& arguments, std::istream& in, std::ostream& out,
+               std::ostream& err, const Terminal& terminal) {
+  absl::Status status;
+  std::string home = arguments.home;
+  if (home.empty()) {
+    const absl::StatusOr<std::string> found = IntercomHome();
+    status = found.status();
+    if (found.ok()) home = *found;
+  }
+  if (status.ok()) status = Runner(arguments, home, in, out, terminal).Run();
+  if (status.ok()) return kExitOk;
+  err << "intercom: " << StripControls(MessageOf(status)) << "\n";
+  return ReasonOf(status) == "BROKER_NOT_RUNNING" ? kExitNotRunning
+                                                  : kExitFailed;
+}
+
+}  // namespace intercom

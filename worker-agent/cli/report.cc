@@ -1,0 +1,150 @@
+#include "worker-agent/cli/report.h"
+
+#include "broker/domain/fence.h"
+#include "worker-agent/tools/delivery_text.h"
+#include "worker-agent/tools/labels.h"
+#include "worker-agent/tools/text_table.h"
+#include "worker-agent/tools/tool_result.h"
+
+namespace intercom {
+namespace {
+
+constexpr size_t kPreviewColumns = 48;
+constexpr size_t kMaxPathCharacters = 4096;
+
+std::string Age(const google::protobuf::Timestamp& time, absl::Time now) {
+  return AgeLabel(now - ToTime(time));
+}
+
+std::string RecipientName(const v1::DeliveryRecord& record) {
+  return record.recipient_name().empty() ? record.recipient_session_id()
+                                         : record.recipient_name();
+}
+
+// The furthest state or the end, in one word.
+std::string ShortState(const v1::DeliveryRecord& record) {
+  if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
+    return std::string(EndLabel(record.end()));
+  }
+  std::string state(StateLabel(record.state()));
+  if (record.wait_reason() != v1::WAIT_REASON_UNSPECIFIED) {
+    const std::string wait = WaitSentence(record.wait_reason(), "");
+    state += ", " + wait.substr(0, wait.find(':'));
+  }
+  return state;
+}
+
+}  // namespace
+
+std::string WorkspaceReport(const v1::GetWorkspaceResponse& response,
+                            const Terminal& terminal) {
+  std::string text =
+      terminal.Bold(SafeLabel(response.root(), kMaxPathCharacters)) + "\n";
+  if (response.stale()) {
+    text += terminal.Red(
+                "The config is invalid now; this is the last good "
+                "state.") +
+            "\n" + SafeLabel(response.config_error(), 1000) + "\n";
+  }
+  if (response.entries().empty()) return text + "No sessions.\n";
+  return text + RosterTable(response.entries());
+}
+
+std::string AttachmentsReport(const v1::ListAttachmentsResponse& response) {
+  if (response.entries().empty()) return "No session is attached.\n";
+  return RosterTable(response.entries());
+}
+
+std::string SentReport(const v1::DeliveryRecord& record) {
+  return RenderSubmitted(record).text;
+}
+
+std::string RecordReport(const v1::DeliveryRecord& record, absl::Time now,
+                         const Terminal& terminal) {
+  std::string text = terminal.Bold(SafeLabel(record.envelope().envelope_id())) +
+                     " " + std::string(KindLabel(record.envelope().kind())) +
+                     " from " + SenderLabel(record.sender()) + " to " +
+                     SafeLabel(RecipientName(record)) + "\n";
+  TextTable marks({"STATE", "AT", "EVIDENCE"});
+  for (const v1::DeliveryMark& mark : record.marks()) {
+    marks.AddRow(
+        {std::string(StateLabel(mark.state())), DateAndTime(mark.at()),
+         mark.evidence().empty() ? "" : SafeLabel(mark.evidence(), 512)});
+  }
+  if (!record.marks().empty()) text += marks.ToString();
+  if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
+    text += "Ended: " + std::string(EndLabel(record.end()));
+    if (record.has_ended_at()) text += " at " + DateAndTime(record.ended_at());
+    if (!record.end_evidence().empty()) {
+      text += ": " + SafeLabel(record.end_evidence(), 512);
+    }
+    text += "\n";
+  } else if (record.wait_reason() != v1::WAIT_REASON_UNSPECIFIED) {
+    text += "Waiting";
+    if (record.has_waiting_since()) {
+      text += " since " + DateAndTime(record.waiting_since()) + " (" +
+              Age(record.waiting_since(), now) + ")";
+    }
+    text +=
+        ", " + WaitSentence(record.wait_reason(), RecipientName(record)) + "\n";
+  }
+  if (record.host_failures() > 0) {
+    text += "The host failed to take it " +
+            std::to_string(record.host_failures()) + " times.\n";
+  }
+  if (record.has_expires_at() && record.end() == v1::DELIVERY_END_UNSPECIFIED &&
+      record.state() < v1::DELIVERY_STATE_INJECTED) {
+    text += "Expires at " + DateAndTime(record.expires_at()) + "\n";
+  }
+  return text;
+}
+
+std::string HistoryReport(const v1::ListMessagesResponse& response) {
+  if (response.records().empty()) return "No messages.\n";
+  TextTable table({"ID", "AT", "FROM", "TO", "STATE", "TEXT"});
+  for (const v1::DeliveryRecord& record : response.records()) {
+    const std::string text = SafeLabel(record.envelope().text(), 200);
+    table.AddRow(
+        {ShortId(record.envelope().envelope_id()),
+         record.marks().empty() ? "" : DateAndTime(record.marks(0).at()),
+         NameOr(record.sender().name(), record.sender().session_id()),
+         SafeLabel(RecipientName(record), 40), ShortState(record),
+         CutToWidth(text, kPreviewColumns)});
+  }
+  return table.ToString();
+}
+
+std::string BrokerReport(const v1::GetBrokerResponse& response, absl::Time now,
+                         const Terminal& terminal) {
+  std::string text = terminal.Bold("Broker") + " " +
+                     SafeLabel(response.version()) + ", process " +
+                     std::to_string(response.pid());
+  if (response.has_started_at()) {
+    text += ", up " + Age(response.started_at(), now);
+  }
+  text += response.draining() ? ", about to leave\n" : "\n";
+  text += "Port " + std::to_string(response.port()) + ", socket " +
+          SafeLabel(response.unix_socket(), kMaxPathCharacters) + "\n";
+  text += "State " + SafeLabel(response.home(), kMaxPathCharacters) + "\n";
+  text += std::to_string(response.attachments()) + " attached\n";
+  for (const std::string& notice : response.notices()) {
+    text += terminal.Red("Notice: ") + SafeLabel(notice, 1000) + "\n";
+  }
+  return text;
+}
+
+std::string MailboxesReport(const v1::ListMailboxesResponse& response,
+                            absl::Time now) {
+  if (response.mailboxes().empty()) return "";
+  TextTable table({"MAILBOX", "WAITING", "BYTES", "OLDEST"});
+  for (const v1::MailboxSummary& mailbox : response.mailboxes()) {
+    table.AddRow({SafeLabel(mailbox.recipient_session_id(), 256),
+                  std::to_string(mailbox.envelopes()),
+                  std::to_string(mailbox.bytes()),
+                  mailbox.has_oldest_at() ? Age(mailbox.oldest_at(), now)
+                                          : std::string()});
+  }
+  return table.ToString();
+}
+
+}  // namespace intercom

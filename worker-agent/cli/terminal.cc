@@ -1,0 +1,17 @@
+#include "worker-agent/cli/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace intercom {
+
+Terminal Terminal::ForDescriptor(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool wanted = no_color == nullptr || *no_color == '\0';
+  const bool able = term != nullptr && std::string_view(term) != "dumb";
+  return Terminal(wanted && able && isatty(fd) == 1);
+}
+
+}  // namespace intercom

@@ -1,0 +1,33 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_CLI_TERMINAL_H_
+#define PI_INTERCOM_WORKER_AGENT_CLI_TERMINAL_H_
+
+#include <string>
+#include <string_view>
+
+namespace intercom {
+
+// How output looks: colour only on a terminal, unless NO_COLOR is set or TERM
+// is `dumb`.
+class Terminal {
+ public:
+  explicit Terminal(bool colour) : colour_(colour) {}
+
+  // For standard output or standard error as they are now.
+  static Terminal ForDescriptor(int fd);
+
+  std::string Bold(std::string_view text) const { return In("1", text); }
+  std::string Dim(std::string_view text) const { return In("2", text); }
+  std::string Red(std::string_view text) const { return In("31", text); }
+
+ private:
+  std::string In(std::string_view code, std::string_view text) const {
+    if (!colour_) return std::string(text);
+    return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+  }
+
+  const bool colour_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_CLI_TERMINAL_H_

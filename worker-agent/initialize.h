@@ -1,0 +1,22 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_INITIALIZE_H_
+#define PI_INTERCOM_WORKER_AGENT_INITIALIZE_H_
+
+#include "absl/status/statusor.h"
+#include "intercom/v1/session.pb.h"
+#include "worker-agent/host/json_fields.h"
+
+namespace intercom {
+
+// The Hello that a host's `initialize` stands for. INVALID_ARGUMENT
+// (INITIALIZE_INVALID) names what is missing or wrong.
+absl::StatusOr<v1::Hello> HelloOf(const Json& params);
+
+// An `activity` notification. Unknown phases count as working.
+v1::Activity ActivityOf(const Json& params);
+
+// A `goodbye` reason; quit for unknown ones.
+v1::Goodbye::Reason GoodbyeReasonOf(const Json& params);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_INITIALIZE_H_

@@ -1,0 +1,106 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "CLI/CLI.hpp"
+#include "broker/base/clock.h"
+#include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/log.h"
+#include "broker/base/random.h"
+#include "worker-agent/agent.h"
+#include "worker-agent/host/private_stdout.h"
+#include "worker-agent/link/broker_starter.h"
+#include "worker-agent/link/event_loop.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kFlushMilliseconds = 200;
+
+struct Flags {
+  bool tcp = false;
+  std::string home;
+  std::string log_level = "info";
+};
+
+// Signals that end the agent are taken by a thread of their own.
+sigset_t BlockSignals() {
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+    sigaddset(&signals, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int Run(const Flags& flags) {
+  const absl::StatusOr<int> out = TakeStdout();
+  LogToStderr();
+  spdlog::set_level(spdlog::level::from_str(flags.log_level));
+  if (!out.ok()) {
+    SPDLOG_ERROR("{}", MessageOf(out.status()));
+    return 1;
+  }
+  std::string home = flags.home;
+  if (home.empty()) {
+    const absl::StatusOr<std::string> found = IntercomHome();
+    if (!found.ok()) {
+      SPDLOG_ERROR("{}", MessageOf(found.status()));
+      return 1;
+    }
+    home = *found;
+  }
+  const sigset_t signals = BlockSignals();
+  const SystemClock clock;
+  SystemRandom random;
+  EventLoop loop(clock);
+  EventLoop blocking(clock);
+  Agent agent(
+      {.link = {.home = home, .tcp = flags.tcp},
+       .workspace_root = Environment("PI_INTERCOM_WORKSPACE")},
+      STDIN_FILENO, *out, loop, blocking, random,
+      [home](const std::string& cwd) {
+        return BrokerStarter({.home = home, .workspace = cwd}).Ensure();
+      },
+      [&loop] { loop.Quit(); });
+  std::thread blocking_thread([&] { blocking.Run(); });
+  std::thread signal_thread([&] {
+    int number = 0;
+    sigwait(&signals, &number);
+    loop.PostTask([&] { agent.Leave(v1::Goodbye::REASON_HOST_GONE); });
+  });
+  loop.Run();
+  agent.Flush(kFlushMilliseconds);
+  SPDLOG_INFO("ended");
+  // Threads may still wait for a broker, a signal or the host. Nothing of this
+  // process is needed any more.
+  std::_Exit(0);
+}
+
+}  // namespace
+}  // namespace intercom
+
+int main(int argc, char** argv) {
+  intercom::Flags flags;
+  CLI::App app("Links one agent session to the intercom broker");
+  app.set_version_flag("--version", INTERCOM_VERSION);
+  app.add_flag("--tcp", flags.tcp, "Attach over TCP instead of the socket");
+  app.add_option("--home", flags.home, "State directory")
+      ->check([](const std::string& path) {
+        return path.starts_with('/') ? "" : "must be an absolute path";
+      });
+  app.add_option("--log-level", flags.log_level, "debug, info, warn or error");
+  CLI11_PARSE(app, argc, argv);
+  return intercom::Run(flags);
+}

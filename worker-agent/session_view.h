@@ -1,0 +1,61 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_SESSION_VIEW_H_
+#define PI_INTERCOM_WORKER_AGENT_SESSION_VIEW_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "intercom/v1/session.pb.h"
+#include "worker-agent/host/json_fields.h"
+
+namespace intercom {
+
+// What the host is told about its session: connection, role, entry, tools and
+// instructions. Changes by what the broker and the host say; ToJson() is the
+// `session` notification. Not thread-safe.
+class SessionView {
+ public:
+  // Not attached, but trying; `why` is OK at first.
+  void Connecting(const absl::Status& why);
+  void Welcomed(const v1::Welcome& welcome);
+  void RoleChanged(const v1::RoleChanged& change);
+  // `final` refusals take the tools away.
+  void Refused(const absl::Status& status, bool final);
+  void Superseded(const std::string& message);
+
+  // The host shows the responsibility of the entry with this hash. False if
+  // there is no such entry: then nothing changes.
+  bool Loaded(const std::string& entry_hash);
+  // The host took `entry` on, as a control asked.
+  void Reloaded(const v1::AgentEntry& entry);
+
+  // The hash to report to the broker; empty if nothing is loaded.
+  std::string loaded_hash() const;
+  bool connected() const { return connection_ == "connected"; }
+  int port() const { return welcome_.port(); }
+
+  // The instructions that hold once `entry` is loaded.
+  std::string InstructionsWith(const v1::AgentEntry& entry) const;
+
+  Json ToJson() const;
+
+ private:
+  std::string Instructions() const;
+  std::string StatusText() const;
+
+  std::string connection_ = "connecting";
+  std::optional<absl::Status> error_;
+  bool superseded_ = false;
+  // The latest; its role, operations and entry follow RoleChanged.
+  v1::Welcome welcome_;
+  std::optional<v1::AgentEntry> loaded_;
+  bool await_reload_ = false;
+};
+
+// An entry as `session` and `control` carry it.
+Json EntryOf(const v1::AgentEntry& entry);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_SESSION_VIEW_H_
