@@ -129,6 +129,12 @@ export class AgentHost extends EventEmitter {
 		this.receipt(delivery, "seen");
 	}
 
+	/** Takes what was held, and all that comes from now on. */
+	release() {
+		this.takes = true;
+		for (const delivery of [...this.held]) this.take(delivery);
+	}
+
 	receipt(delivery, event, more = {}) {
 		this.notify("receipt", { deliveryId: delivery.deliveryId, event, evidence: "host stub", ...more });
 	}
@@ -276,7 +282,7 @@ export class AgentHost extends EventEmitter {
 			this.take(delivery);
 			return;
 		}
-		this.held.push(delivery);
+		if (!this.held.some((held) => held.deliveryId === delivery.deliveryId)) this.held.push(delivery);
 		this.receipt(delivery, "held", { waitReason: "busy" });
 	}
 

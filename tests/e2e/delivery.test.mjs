@@ -67,6 +67,7 @@ scenario("Escape while a message is held does not lose it", async (rig) => {
 	const lead = await stubCoordinator(rig);
 	const worker = await piWorker(rig, lead, "Tester");
 	rig.model.on("tester", /long work/, { hang: true });
+	rig.model.on("tester", /Held while busy/, { say: "read" });
 	await worker.prompt("long work");
 	await worker.waitForText("long work");
 	const id = randomUUID();
@@ -82,8 +83,9 @@ scenario("Escape while a message is held does not lose it", async (rig) => {
 scenario("Escape at any moment around a hand-over loses and doubles nothing", async (rig) => {
 	const lead = await stubCoordinator(rig);
 	const worker = await piWorker(rig, lead, "Tester");
-	const steps = Array.from({ length: 30 }, () => ({ tool: "bash", args: { command: "sleep 0.05" } }));
-	rig.model.on("tester", /busy round/, ...steps, { say: "round over" });
+	const steps = (length) => Array.from({ length }, () => ({ tool: "bash", args: { command: "sleep 0.05" } }));
+	rig.model.on("tester", /busy round/, ...steps(20), { say: "round over" });
+	rig.model.on("tester", /Escape case/, ...steps(5), { say: "read" });
 	const ids = [];
 	for (let round = 0; round < 8; round++) {
 		const before = worker.requests().length;
@@ -95,7 +97,6 @@ scenario("Escape at any moment around a hand-over loses and doubles nothing", as
 		await sleep(round * 17);
 		await worker.press("Escape");
 		await reached(rig, id, "INJECTED", { timeoutMs: 30_000 });
-		await worker.press("Escape");
 		await until("an idle editor", async () => (await worker.rosterEntry()).activity?.phase === "ACTIVITY_PHASE_IDLE");
 	}
 	ids.forEach((_, round) => assert.equal(worker.times(`Escape case ${round};`), 1, `round ${round}`));

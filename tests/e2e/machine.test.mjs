@@ -144,7 +144,7 @@ scenario("a broker that was killed is started again by those attached, with its 
 	await worker.until("the hold", () => worker.held.length === 1);
 	const before = await rig.broker.pid();
 	await rig.broker.kill();
-	worker.takes = true;
+	worker.release();
 	await use(lead, "intercom_send", { to: "Tester", message: "After a death." });
 	await worker.delivered("After a death.");
 	await worker.delivered("Over a death.");

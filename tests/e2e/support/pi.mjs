@@ -31,7 +31,11 @@ export class PiSession {
 		const model = { id: "fake-1", contextWindow: 128_000, maxTokens: 4_096 };
 		const provider = { baseUrl: this.#rig.model.url(this.name), api: "openai-completions", apiKey: "none", models: [model] };
 		writeFileSync(join(this.agentDirectory, "models.json"), JSON.stringify({ providers: { fake: provider } }));
-		const settings = { defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true, compaction: { keepRecentTokens: 1 } };
+		const settings = {
+			...{ defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true },
+			// A short session can be compacted, and two Escapes are only that.
+			...{ compaction: { keepRecentTokens: 1 }, doubleEscapeAction: "none" },
+		};
 		writeFileSync(join(this.agentDirectory, "settings.json"), JSON.stringify(settings));
 		const opened = await this.#rig.tmux.open({
 			argv: [NODE, PI, "--session-id", this.sessionId, "-e", EXTENSION, ...this.args],

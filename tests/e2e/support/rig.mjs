@@ -33,7 +33,7 @@ export class Rig {
 		};
 		rig.broker = new BrokerView(rig.home, rig.env);
 		rig.model = await FakeModel.start();
-		rig.tmux = new Tmux();
+		rig.tmux = new Tmux(rig.directory);
 		return rig;
 	}
 

@@ -1,12 +1,24 @@
 // A private tmux server: a terminal of 110 by 35 for each program.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { until } from "./until.mjs";
 
 const run = promisify(execFile);
 
+// tmux does not always learn how a program ended: this shell writes it down.
+const RUN = '"$@"; echo $? >"$0$TMUX_PANE"';
+
 export class Tmux {
+	#directory;
 	#socket = `intercom-test-${randomBytes(6).toString("hex")}`;
+
+	/** `directory` is where it may keep files. */
+	constructor(directory) {
+		this.#directory = directory;
+	}
 
 	async #call(...args) {
 		const env = { PATH: process.env.PATH, LANG: "C.UTF-8", TERM: "xterm-256color", HOME: process.env.HOME };
@@ -14,15 +26,22 @@ export class Tmux {
 		return stdout;
 	}
 
-	/** Opens a window that runs `argv` in `cwd`, and returns the pane's id and the process's. */
+	/** Opens a terminal that runs `argv` in `cwd`, and returns the pane's id and the program's process. */
 	async open({ argv, cwd, env }) {
 		const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
 		const out = await this.#call(
 			...["new-session", "-d", "-x", "110", "-y", "35", "-P", "-F", "#{pane_id} #{pane_pid}", "-c", cwd],
-			...[...variables, "--", ...argv, ";", "set-option", "-g", "remain-on-exit", "on"],
+			...[...variables, "--", "/bin/sh", "-c", RUN, this.#statusPath(""), ...argv],
+			...[";", "set-option", "-g", "remain-on-exit", "on"],
 		);
-		const [pane, pid] = out.trim().split(" ");
-		return { pane, pid: Number(pid) };
+		const [pane, shell] = out.trim().split(" ");
+		const children = `/proc/${shell}/task/${shell}/children`;
+		const pid = await until("the program's process", () => Number(readFileSync(children, "utf8").trim().split(" ")[0]));
+		return { pane, pid };
+	}
+
+	#statusPath(pane) {
+		return join(this.#directory, `status-${pane}`);
 	}
 
 	screen(pane) {
@@ -46,11 +65,10 @@ export class Tmux {
 		return (await this.#call("display-message", "-p", "-t", pane, "#{pane_dead}")).trim() === "1";
 	}
 
-	/** The exit status of a pane's program that has ended, or the signal's name. */
-	async exitStatus(pane) {
-		const out = await this.#call("display-message", "-p", "-t", pane, "#{pane_dead_status}/#{pane_dead_signal}");
-		const [status, signal] = out.trim().split("/");
-		return status === "" ? signal : Number(status);
+	/** How a pane's program ended: its exit status, or 128 and the signal. */
+	exitStatus(pane) {
+		const path = this.#statusPath(pane);
+		return until("an exit status", () => existsSync(path) && readFileSync(path, "utf8").trim(), { timeoutMs: 5_000 }).then(Number);
 	}
 
 	async stop() {
