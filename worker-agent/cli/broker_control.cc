@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
+#include <cstdint>
 
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "broker/base/home.h"
-#include "worker-agent/link/posix_lock.h"
+#include "broker/base/lock_file.h"
 
 namespace intercom {
 namespace {
@@ -46,12 +46,12 @@ absl::StatusOr<BrokerEnd> EndBroker(const std::string& home,
                                     absl::Duration kill_after,
                                     absl::Duration timeout) {
   const std::string lock = BrokerLockPath(home);
-  const std::optional<pid_t> holder = PosixLock::HolderOf(lock);
+  const int64_t holder = LockFile::Holder(lock);
   const absl::Status not_running =
       Error(absl::StatusCode::kNotFound, "BROKER_NOT_RUNNING",
             "the broker is not running");
-  if (!holder.has_value()) return not_running;
-  BrokerEnd end{.pid = *holder};
+  if (holder == 0) return not_running;
+  BrokerEnd end{.pid = static_cast<pid_t>(holder)};
   const int pidfd = OpenProcess(end.pid);
   if (pidfd < 0) {
     return errno == ESRCH ? not_running
@@ -59,7 +59,7 @@ absl::StatusOr<BrokerEnd> EndBroker(const std::string& home,
   }
   absl::StatusOr<BrokerEnd> result = end;
   // The number may have been given to another process before it was opened.
-  if (PosixLock::HolderOf(lock) != holder) {
+  if (LockFile::Holder(lock) != holder) {
     result = not_running;
   } else if (SignalProcess(pidfd, SIGTERM) != 0) {
     result = ErrnoError(errno, "the broker's process");

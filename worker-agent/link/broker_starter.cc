@@ -7,19 +7,19 @@
 
 #include <cstring>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "broker/base/home.h"
+#include "broker/base/lock_file.h"
 #include "broker/base/log.h"
 #include "broker/base/status_macros.h"
 #include "worker-agent/link/broker_address.h"
 #include "worker-agent/link/broker_process.h"
 #include "worker-agent/link/channel.h"
 #include "worker-agent/link/directory_watch.h"
-#include "worker-agent/link/posix_lock.h"
 
 namespace intercom {
 namespace {
@@ -53,16 +53,18 @@ absl::Status BrokerStarter::Ensure() {
       clock.Steady() + options_.start_timeout + options_.health_timeout;
   DirectoryWatch watch(options_.home);
   while (true) {
-    INTERCOM_ASSIGN_OR_RETURN(const std::optional<PosixLock> lock,
-                              PosixLock::TryTake(StartLockPath(options_.home)));
-    if (lock.has_value()) return StartUnlessRunning();
+    const absl::StatusOr<std::unique_ptr<LockFile>> lock =
+        LockFile::TryAcquire(StartLockPath(options_.home));
+    if (lock.ok()) return StartUnlessRunning();
+    if (ReasonOf(lock.status()) != "LOCKED") return lock.status();
     if (SocketAnswers()) return CheckHolder();
     const absl::Duration left = deadline - clock.Steady();
     if (left <= absl::ZeroDuration()) {
-      const auto holder = PosixLock::HolderOf(StartLockPath(options_.home));
-      return Error(absl::StatusCode::kUnavailable, "START_LOCKED",
-                   "process " + std::to_string(holder.value_or(0)) +
-                       " has been starting the broker for too long");
+      return Error(
+          absl::StatusCode::kUnavailable, "START_LOCKED",
+          "process " +
+              std::to_string(LockFile::Holder(StartLockPath(options_.home))) +
+              " has been starting the broker for too long");
     }
     watch.Wait(left);
   }
@@ -74,7 +76,7 @@ absl::Status BrokerStarter::StartUnlessRunning() {
   DirectoryWatch watch(options_.home);
   // A broker without its socket is on its way in or out.
   while (!SocketAnswers()) {
-    if (!PosixLock::HolderOf(BrokerLockPath(options_.home)).has_value()) {
+    if (LockFile::Holder(BrokerLockPath(options_.home)) == 0) {
       std::string program = options_.program;
       if (program.empty()) {
         INTERCOM_ASSIGN_OR_RETURN(program, FindBroker());
@@ -116,15 +118,14 @@ absl::Status BrokerStarter::CheckHolder() const {
 }
 
 absl::Status BrokerStarter::HungError() const {
-  const auto holder = PosixLock::HolderOf(BrokerLockPath(options_.home));
-  return Error(
-      absl::StatusCode::kUnavailable, "BROKER_HUNG",
-      "the broker" +
-          (holder.has_value() ? " (process " + std::to_string(*holder) + ")"
-                              : std::string()) +
-          " does not answer within " +
-          absl::FormatDuration(options_.health_timeout) +
-          "; replace it with: intercom broker restart");
+  const int64_t holder = LockFile::Holder(BrokerLockPath(options_.home));
+  return Error(absl::StatusCode::kUnavailable, "BROKER_HUNG",
+               "the broker" +
+                   (holder == 0 ? std::string()
+                                : " (process " + std::to_string(holder) + ")") +
+                   " does not answer within " +
+                   absl::FormatDuration(options_.health_timeout) +
+                   "; replace it with: intercom broker restart");
 }
 
 }  // namespace intercom

@@ -6,6 +6,7 @@
 
 #include "broker/base/error.h"
 #include "broker/base/home.h"
+#include "broker/base/lock_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -16,7 +17,6 @@
 #include "worker-agent/cli/commands.h"
 #include "worker-agent/cli/report.h"
 #include "worker-agent/link/broker_starter.h"
-#include "worker-agent/link/posix_lock.h"
 
 namespace intercom {
 namespace {
@@ -192,23 +192,25 @@ class EndBrokerProcessTest : public ::testing::Test {
 };
 
 TEST_F(EndBrokerProcessTest, EndsTheHolderOfTheLock) {
-  const auto holder = PosixLock::HolderOf(BrokerLockPath(home_));
+  const auto holder =
+      static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home_)));
   const auto end =
       EndBroker(home_, absl::InfiniteDuration(), absl::Seconds(20));
   ASSERT_THAT(end, IsOk());
   EXPECT_EQ(end->pid, holder);
   EXPECT_FALSE(end->killed);
-  EXPECT_FALSE(PosixLock::HolderOf(BrokerLockPath(home_)).has_value());
+  EXPECT_EQ(LockFile::Holder(BrokerLockPath(home_)), 0);
 }
 
 TEST_F(EndBrokerProcessTest, KillsAStoppedHolder) {
-  const auto holder = PosixLock::HolderOf(BrokerLockPath(home_));
-  ASSERT_TRUE(holder.has_value());
-  ASSERT_EQ(kill(*holder, SIGSTOP), 0);
+  const auto holder =
+      static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home_)));
+  ASSERT_NE(holder, 0);
+  ASSERT_EQ(kill(holder, SIGSTOP), 0);
   // A signal that comes before the stop is handled before it.
   std::string state;
   while (state != "T") {
-    std::ifstream stat("/proc/" + std::to_string(*holder) + "/stat");
+    std::ifstream stat("/proc/" + std::to_string(holder) + "/stat");
     std::string ignored;
     stat >> ignored >> ignored >> state;
   }

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "broker/base/home.h"
+#include "broker/base/lock_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 #include "worker-agent/link/broker_process.h"
-#include "worker-agent/link/posix_lock.h"
 
 namespace intercom {
 namespace {
@@ -55,10 +55,11 @@ class BrokerStarterTest : public ::testing::Test {
 TEST_F(BrokerStarterTest, StartsABrokerThatOutlivesTheCall) {
   ASSERT_THAT(BrokerStarter(Options()).Ensure(), IsOk());
   ASSERT_THAT(Starts(), SizeIs(1));
-  const auto holder = PosixLock::HolderOf(BrokerLockPath(home_));
+  const auto holder =
+      static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home_)));
   EXPECT_EQ(holder, Starts()[0]);
-  EXPECT_NE(getsid(*holder), getsid(0));
-  const std::string proc = "/proc/" + std::to_string(*holder);
+  EXPECT_NE(getsid(holder), getsid(0));
+  const std::string proc = "/proc/" + std::to_string(holder);
   EXPECT_EQ(std::filesystem::read_symlink(proc + "/cwd"), "/");
   EXPECT_EQ(std::filesystem::read_symlink(proc + "/fd/0"), "/dev/null");
 }
