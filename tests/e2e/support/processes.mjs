@@ -10,10 +10,16 @@ const read = (path) => {
 	}
 };
 
-/** True while a process runs; a zombie does not. */
+/** True while a process runs. A zombie does not, once the last of its threads has let go of files and ports. */
 export function isAlive(pid) {
 	const stat = read(`/proc/${pid}/stat`);
-	return stat !== "" && !/^\S+ \(.*\) [ZX]/s.test(stat);
+	if (stat === "") return false;
+	if (!/^\S+ \(.*\) [ZX]/s.test(stat)) return true;
+	try {
+		return readdirSync(`/proc/${pid}/task`).length > 1;
+	} catch {
+		return false;
+	}
 }
 
 export function parentOf(pid) {
