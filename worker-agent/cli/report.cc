@@ -21,6 +21,19 @@ std::string RecipientName(const v1::DeliveryRecord& record) {
                                          : record.recipient_name();
 }
 
+// Who sent it, in a few words.
+std::string ShortSender(const v1::Sender& sender) {
+  const std::string name = NameOr(sender.name(), sender.session_id());
+  switch (sender.origin()) {
+    case v1::ORIGIN_SHELL:
+      return "shell of " + name;
+    case v1::ORIGIN_BROKER:
+      return "broker";
+    default:
+      return name;
+  }
+}
+
 // The furthest state or the end, in one word.
 std::string ShortState(const v1::DeliveryRecord& record) {
   if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
@@ -107,9 +120,8 @@ std::string HistoryReport(const v1::ListMessagesResponse& response) {
     table.AddRow(
         {ShortId(record.envelope().envelope_id()),
          record.marks().empty() ? "" : DateAndTime(record.marks(0).at()),
-         NameOr(record.sender().name(), record.sender().session_id()),
-         SafeLabel(RecipientName(record), 40), ShortState(record),
-         CutToWidth(text, kPreviewColumns)});
+         ShortSender(record.sender()), SafeLabel(RecipientName(record), 40),
+         ShortState(record), CutToWidth(text, kPreviewColumns)});
   }
   return table.ToString();
 }

@@ -9,17 +9,16 @@
 namespace intercom {
 namespace {
 
-// A socket appears a moment before it listens, and watches can be used up: so
-// nobody sleeps longer than this.
+// A socket appears a moment before it listens, locks are freed silently, and
+// watches can be used up: so nobody sleeps longer than this.
 constexpr absl::Duration kLongestSleep = absl::Milliseconds(200);
 
 }  // namespace
 
 DirectoryWatch::DirectoryWatch(const std::string& directory)
     : fd_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-  inotify_add_watch(
-      fd_, directory.c_str(),
-      IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ONLYDIR);
+  inotify_add_watch(fd_, directory.c_str(),
+                    IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_ONLYDIR);
 }
 
 DirectoryWatch::~DirectoryWatch() {

@@ -7,8 +7,8 @@
 
 namespace intercom {
 
-// Wakes up when a file of a directory appears, goes, or is closed: that is also
-// when a lock on it is freed.
+// Wakes up when a file of a directory appears or goes, such as a broker's
+// socket.
 class DirectoryWatch {
  public:
   // Watches from now on.
@@ -17,8 +17,9 @@ class DirectoryWatch {
   DirectoryWatch(const DirectoryWatch&) = delete;
   DirectoryWatch& operator=(const DirectoryWatch&) = delete;
 
-  // Blocks until something happened since the last call, or `timeout`. May
-  // return early; where the kernel has no watch left, after a moment.
+  // Blocks until something happened since the last call, a moment (200 ms) has
+  // passed, or `timeout`: look again after it. A freed lock is noticed after
+  // the moment, since waiters who try it would only wake each other.
   void Wait(absl::Duration timeout);
 
  private:

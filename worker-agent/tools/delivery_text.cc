@@ -36,9 +36,9 @@ std::string Hint(const v1::Delivery& delivery) {
   const v1::Sender& sender = delivery.sender();
   if (delivery.envelope().kind() == v1::ENVELOPE_KIND_NOTICE) {
     if (delivery.envelope().topic() == kRegistration) {
-      return "An anonymous session registered. Configure it with "
-             "intercom_configure_worker, then intercom_reload_worker, if it is "
-             "to be a worker; otherwise ignore this.";
+      return "If it is to be a worker, configure it with "
+             "intercom_configure_worker, then intercom_reload_worker; "
+             "otherwise ignore this.";
     }
     return "A fact from the broker; it needs no answer.";
   }
