@@ -35,8 +35,8 @@ class JsonRpcTest : public ::testing::Test {
                     notifications_.Put({method, std::move(params)});
                   },
               .request =
-                  [this](const std::string& method, Json params,
-                         JsonRpc::Respond respond) {
+                  [](const std::string& method, Json params,
+                     JsonRpc::Respond respond) {
                     if (method == "fail") {
                       respond(Error(absl::StatusCode::kNotFound,
                                     "UNKNOWN_WORKER", "who?"));

@@ -1,9 +1,13 @@
 #include "worker-agent/link/broker_link.h"
 
+#include <signal.h>
+
 #include <memory>
 #include <string>
 
 #include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/lock_file.h"
 #include "broker/base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,6 +16,7 @@
 #include "tests/unit/link/fake_broker.h"
 #include "tests/unit/link/inbox.h"
 #include "tests/unit/link/loop_thread.h"
+#include "worker-agent/link/broker_starter.h"
 
 namespace intercom {
 namespace {
@@ -48,9 +53,9 @@ class BrokerLinkTest : public ::testing::Test {
         FakeBroker::Options{.home = home_.path(), .tcp = true});
   }
 
-  void Start(bool tcp = false) {
+  void Start(bool tcp = false, std::string home = "") {
     BrokerLink::Options options;
-    options.home = home_.path();
+    options.home = home.empty() ? home_.path().string() : home;
     options.tcp = tcp;
     options.backoff = {.first = absl::Milliseconds(1),
                        .limit = absl::Milliseconds(20)};
@@ -207,6 +212,20 @@ TEST_F(BrokerLinkTest, ComesBackWhenAnInvalidConfigIsRepaired) {
   broker_->Refuse(absl::OkStatus());
   ASSERT_TRUE(welcomes_.Take().has_value());
   EXPECT_EQ(refusals_.size(), 0u) << "an equal refusal was told twice";
+}
+
+TEST_F(BrokerLinkTest, NoticesABrokerThatWasStopped) {
+  const std::string home = home_ / "state";
+  ASSERT_THAT(
+      BrokerStarter({.home = home, .workspace = "/", .program = FAKE_BROKER})
+          .Ensure(),
+      IsOk());
+  const auto pid = static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home)));
+  Start(/*tcp=*/false, home);
+  EXPECT_TRUE(welcomes_.Take().has_value());
+  EXPECT_EQ(kill(pid, SIGSTOP), 0);
+  EXPECT_TRUE(losses_.Take().has_value());
+  EXPECT_EQ(kill(pid, SIGKILL), 0);
 }
 
 TEST_F(BrokerLinkTest, EndsWhenSuperseded) {
