@@ -140,6 +140,16 @@ export class Traffic {
 		}
 	}
 
+	/** What the sessions were told of letters that failed, for the reader of a report. */
+	failures() {
+		return [...this.sessions.values()].flatMap((pi) =>
+			pi
+				.toolResults()
+				.filter((result) => result.tool === "intercom_send" && result.isError)
+				.map((result) => `${pi.name}: ${result.text.replaceAll("\n", " ").slice(0, 200)}`),
+		);
+	}
+
 	/** What a tool call was told is true: accepted letters are stored. */
 	#proveAnswers(texts) {
 		const stored = new Set(texts);
