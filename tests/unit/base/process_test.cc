@@ -1,0 +1,165 @@
+#include "broker/base/process.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace intercom {
+namespace {
+
+using ::testing::Each;
+using ::testing::Gt;
+using ::testing::IsEmpty;
+
+// `sleep` with its own environment, killed at the end.
+class Sleeper {
+ public:
+  explicit Sleeper(std::vector<std::string> environment = {}) {
+    std::vector<char*> variables;
+    for (std::string& variable : environment) {
+      variables.push_back(variable.data());
+    }
+    variables.push_back(nullptr);
+    std::string name = "sleep";
+    std::string seconds = "600";
+    char* arguments[] = {name.data(), seconds.data(), nullptr};
+    if (posix_spawn(&pid_, "/bin/sleep", nullptr, nullptr, arguments,
+                    variables.data()) != 0) {
+      std::abort();
+    }
+  }
+  ~Sleeper() { Kill(); }
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST(ProcessTest, AncestryIsNearestFirstWithoutPidOne) {
+  const Sleeper child;
+  const std::vector<int64_t> ancestry = Ancestry(child.pid());
+  ASSERT_GE(ancestry.size(), 2u);
+  EXPECT_EQ(ancestry[0], child.pid());
+  EXPECT_EQ(ancestry[1], getpid());
+  EXPECT_THAT(ancestry, Each(Gt(1)));
+}
+
+TEST(ProcessTest, AncestryIsBounded) {
+  // A chain of 70 processes whose last one looks at itself.
+  int out[2];
+  ASSERT_EQ(pipe(out), 0);
+  const pid_t first = fork();
+  if (first == 0) {
+    for (int depth = 0; depth < 70; ++depth) {
+      const pid_t next = fork();
+      if (next == 0) continue;
+      waitpid(next, nullptr, 0);
+      _exit(0);
+    }
+    const char size = static_cast<char>(Ancestry(getpid()).size());
+    _exit(write(out[1], &size, 1) == 1 ? 0 : 1);
+  }
+  char size = 0;
+  ASSERT_EQ(read(out[0], &size, 1), 1);
+  waitpid(first, nullptr, 0);
+  close(out[0]);
+  close(out[1]);
+  EXPECT_EQ(size, 64);
+}
+
+TEST(ProcessTest, NobodyHasNoAncestors) {
+  EXPECT_THAT(Ancestry(0), IsEmpty());
+  EXPECT_THAT(Ancestry(1), IsEmpty());
+}
+
+TEST(ProcessTest, ReadsTheEnvironmentWithWhichAProcessWasStarted) {
+  const Sleeper child(
+      {"XPI_INTERCOM_SESSION=wrong", "PI_INTERCOM_SESSION=s=1", "EMPTY="});
+  EXPECT_EQ(EnvironmentOf(child.pid(), "PI_INTERCOM_SESSION"), "s=1");
+  EXPECT_EQ(EnvironmentOf(child.pid(), "EMPTY"), "");
+  EXPECT_EQ(EnvironmentOf(child.pid(), "PI_INTERCOM"), "");
+  EXPECT_EQ(EnvironmentOf(child.pid(), "ABSENT"), "");
+}
+
+TEST(ProcessTest, StartTicksTellAProcessFromNone) {
+  Sleeper child;
+  const pid_t pid = child.pid();
+  const uint64_t ticks = StartTicks(pid);
+  EXPECT_GT(ticks, 0u);
+  EXPECT_EQ(StartTicks(pid), ticks);
+  EXPECT_GE(ticks, StartTicks(getpid()));
+  child.Kill();
+  EXPECT_EQ(StartTicks(pid), 0u);
+}
+
+// A socket that listens on a free port of 127.0.0.1.
+struct Listener {
+  Listener() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(descriptor, 1), 0);
+    EXPECT_EQ(
+        getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size),
+        0);
+    port = ntohs(address.sin_port);
+  }
+  ~Listener() { close(descriptor); }
+  int descriptor = -1;
+  int port = 0;
+};
+
+TEST(ProcessTest, FindsTheOtherProcessBehindALoopbackConnection) {
+  Listener listener;
+  const pid_t child = fork();
+  if (child == 0) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(listener.port));
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(client, reinterpret_cast<sockaddr*>(&address),
+                sizeof(address)) != 0) {
+      _exit(1);
+    }
+    for (;;) pause();
+  }
+  sockaddr_in peer{};
+  socklen_t size = sizeof(peer);
+  const int accepted =
+      accept(listener.descriptor, reinterpret_cast<sockaddr*>(&peer), &size);
+  ASSERT_GE(accepted, 0);
+  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), child);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), 0);
+  close(accepted);
+}
+
+TEST(ProcessTest, APortThatNobodyUsesHasNoOwner) {
+  int port = 0;
+  { port = Listener().port; }
+  EXPECT_EQ(OwnerOfTcpPort(port), 0);
+}
+
+}  // namespace
+}  // namespace intercom

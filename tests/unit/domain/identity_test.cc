@@ -1,0 +1,47 @@
+#include "broker/domain/identity.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace intercom {
+namespace {
+
+TEST(SessionIdTest, TakesOneTo256BytesOfUtf8) {
+  EXPECT_THAT(CheckSessionId("s"), IsOk());
+  EXPECT_THAT(CheckSessionId("2026-01-31T12:00 Ärger 🛰"), IsOk());
+  EXPECT_THAT(CheckSessionId(std::string(256, 'x')), IsOk());
+}
+
+class BadSessionIdTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BadSessionIdTest, IsRefused) {
+  EXPECT_THAT(
+      CheckSessionId(GetParam()),
+      FailsWith(absl::StatusCode::kInvalidArgument, "SESSION_ID_INVALID"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ids, BadSessionIdTest,
+                         ::testing::Values("", std::string(257, 'x'), "a/b",
+                                           "a\nb", "a\x7f",
+                                           std::string("a\0b", 3), " a", "a ",
+                                           "\xff", "a\xc3"));
+
+TEST(DeliveryIdTest, JoinsAndParses) {
+  EXPECT_EQ(DeliveryId("alice", "e-1"), "alice/e-1");
+  const auto parts = ParseDeliveryId("alice/e-1");
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_EQ(parts->sender_session_id, "alice");
+  EXPECT_EQ(parts->envelope_id, "e-1");
+}
+
+TEST(DeliveryIdTest, HasTwoPartsThatAreNotEmpty) {
+  for (const char* text : {"", "alice", "/e-1", "alice/", "/"}) {
+    EXPECT_FALSE(ParseDeliveryId(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace intercom
