@@ -60,8 +60,13 @@ build_release() {
     cmake --build build/release --target intercom-broker intercom-agent intercom
 }
 
-sources() { git ls-files -- '*.h' '*.cc' | while read -r path; do [ -f "$path" ] && echo "$path"; done; }
-check_format() { sources | xargs clang-format --dry-run -Werror; }
+check_format() {
+  local path wrong=()
+  while read -r path; do
+    [ ! -f "$path" ] || clang-format --dry-run -Werror "$path" 2>/dev/null || wrong+=("$path")
+  done < <(git ls-files -- '*.h' '*.cc')
+  [ "${#wrong[@]}" -eq 0 ] || { echo "To mend: clang-format -i ${wrong[*]}"; return 1; }
+}
 check_scripts() {
   local script
   for script in broker/*.sh tests/*.sh tests/*/*.sh .ci/run; do bash -n "$script" || return 1; done
