@@ -61,11 +61,10 @@ build_release() {
 }
 
 check_format() {
-  local path wrong=()
-  while read -r path; do
-    [ ! -f "$path" ] || clang-format --dry-run -Werror "$path" 2>/dev/null || wrong+=("$path")
-  done < <(git ls-files -- '*.h' '*.cc')
-  [ "${#wrong[@]}" -eq 0 ] || { echo "To mend: clang-format -i ${wrong[*]}"; return 1; }
+  local wrong
+  wrong=$(git ls-files -- '*.h' '*.cc' | while read -r path; do [ ! -f "$path" ] || echo "$path"; done |
+    xargs clang-format --dry-run -Werror 2>&1 | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error: .*/\1/p' | sort -u)
+  [ -z "$wrong" ] || { echo "To mend: clang-format -i" $wrong; return 1; }
 }
 check_scripts() {
   local script
