@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "worker-agent/host/private_stdout.h"
 #include "worker-agent/link/broker_starter.h"
 #include "worker-agent/link/event_loop.h"
+#include "worker-agent/tools/reference.h"
 
 namespace intercom {
 namespace {
@@ -101,6 +103,13 @@ int main(int argc, char** argv) {
         return path.starts_with('/') ? "" : "must be an absolute path";
       });
   app.add_option("--log-level", flags.log_level, "debug, info, warn or error");
+  bool print_tools = false;
+  app.add_flag("--print-tools", print_tools,
+               "Print the tools as a Markdown table and exit");
   CLI11_PARSE(app, argc, argv);
+  if (print_tools) {
+    std::fputs(intercom::ToolReference().c_str(), stdout);
+    return 0;
+  }
   return intercom::Run(flags);
 }

@@ -12,7 +12,8 @@ constexpr absl::Duration kDeadline = absl::Seconds(10);
 }  // namespace
 
 BrokerClient::BrokerClient(const std::string& home)
-    : channel_(MakeChannel(UnixAddress(home))),
+    : home_(home),
+      channel_(MakeChannel(UnixAddress(home))),
       workspace_(v1::WorkspaceService::NewStub(channel_)),
       messages_(v1::MessageService::NewStub(channel_)),
       inspection_(v1::InspectionService::NewStub(channel_)) {}
@@ -31,8 +32,8 @@ absl::StatusOr<Response> BrokerClient::Call(
   absl::Status failure = FromGrpc(status, context);
   if (ReasonOf(failure) == "BROKER_UNREACHABLE") {
     return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
-                 "the broker is not running; start it with: intercom broker "
-                 "start");
+                 "no broker runs for the state directory " + home_ +
+                     "; a Pi session starts one, or: intercom broker start");
   }
   return failure;
 }

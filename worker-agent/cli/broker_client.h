@@ -37,6 +37,7 @@ class BrokerClient {
                                    Response*),
       const Request& request);
 
+  const std::string home_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspace_;
   const std::unique_ptr<v1::MessageService::Stub> messages_;

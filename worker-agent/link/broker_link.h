@@ -36,8 +36,8 @@ class BrokerLink {
     Backoff::Bounds backoff = {};
     // Between attempts after a failure that only a person can mend.
     absl::Duration mend_interval = absl::Seconds(10);
-    // For the broker's Welcome.
-    absl::Duration welcome_timeout = absl::Seconds(10);
+    // For the broker's Welcome: longer than a newcomer waits for its seat.
+    absl::Duration welcome_timeout = absl::Seconds(20);
     absl::Duration ping_after = absl::Seconds(5);
     absl::Duration ping_timeout = absl::Seconds(4);
   };
