@@ -127,6 +127,22 @@ void Registrar::CheckHomeRoot(PendingPtr pending) {
   if (home_root.empty() || root.empty() || home_root == root) {
     return TakeSeat(std::move(pending));
   }
+  DiscoveryRequest request;
+  request.cwd = home_root;
+  request.mode = v1::WORKSPACE_MODE_EXISTING;
+  lanes_.FindRoot(std::move(request), [this, pending = std::move(pending),
+                                       home_root](auto found) mutable {
+    // A root that was moved or deleted claims nothing.
+    if (ReasonOf(found.status()) == "NO_DIRECTORY" &&
+        roster_.Find(pending->hello.session_id()) == nullptr) {
+      return TakeSeat(std::move(pending));
+    }
+    CheckNamed(std::move(pending), home_root);
+  });
+}
+
+void Registrar::CheckNamed(PendingPtr pending, const std::string& home_root) {
+  const std::string root = pending->snapshot->root;
   lanes_.Snapshot(home_root, [this, pending = std::move(pending), root,
                               home_root](auto snapshot) mutable {
     const std::string& id = pending->hello.session_id();
@@ -340,8 +356,12 @@ void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
       [this, key = std::move(key), activity = std::move(activity)]() mutable {
         Attachment* attachment = Present(key);
         if (attachment == nullptr) return;
-        activity.set_label(SafeLabel(activity.label(), 64));
-        activity.set_model(SafeLabel(activity.model(), 128));
+        if (!activity.label().empty()) {
+          activity.set_label(SafeLabel(activity.label(), 64));
+        }
+        if (!activity.model().empty()) {
+          activity.set_model(SafeLabel(activity.model(), 128));
+        }
         const int64_t us = absl::ToUnixMicros(clock_.Now());
         activity.mutable_at()->set_seconds(us / 1'000'000);
         activity.mutable_at()->set_nanos(

@@ -110,6 +110,8 @@ class Registrar {
   // Everything below runs on the state's thread.
   void FindWorkspace(PendingPtr pending);
   void CheckHomeRoot(PendingPtr pending);
+  // The same, where `home_root` exists.
+  void CheckNamed(PendingPtr pending, const std::string& home_root);
   void TakeSeat(PendingPtr pending);
   void Admit(PendingPtr pending, int64_t superseded_epoch);
   void Seat(PendingPtr pending, int64_t epoch, int64_t superseded_epoch,

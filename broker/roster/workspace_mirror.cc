@@ -14,18 +14,22 @@ absl::string_view Key(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-// Puts the pinned coordinator into the place that the file gives to another.
+// Puts the pinned coordinator into the place that the file gives to another,
+// and that one into the place that the file gives to the pinned.
 void Pin(Workspace& workspace) {
+  const auto leads = std::find_if(
+      workspace.agents.begin(), workspace.agents.end(),
+      [](const v1::AgentEntry& entry) { return entry.coordinator(); });
+  if (leads == workspace.agents.end()) return;
+  const std::string claimed = leads->session_id();
+  const std::string& pinned = workspace.coordinator_session_id;
+  if (pinned.empty()) workspace.coordinator_session_id = claimed;
+  if (claimed == pinned) return;
+  workspace.claimed_coordinator_session_id = claimed;
   for (v1::AgentEntry& entry : workspace.agents) {
-    if (!entry.coordinator()) continue;
-    if (workspace.coordinator_session_id.empty()) {
-      workspace.coordinator_session_id = entry.session_id();
-    }
-    if (entry.session_id() != workspace.coordinator_session_id) {
-      workspace.claimed_coordinator_session_id = entry.session_id();
-      entry.set_session_id(workspace.coordinator_session_id);
-    }
+    if (entry.session_id() == pinned) entry.set_session_id(claimed);
   }
+  leads->set_session_id(pinned);
 }
 
 }  // namespace

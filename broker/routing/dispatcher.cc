@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kMaxEvidenceBytes = 512;
 constexpr int kOfferBatch = 32;
+// What a notice takes beside its text, at most.
+constexpr int64_t kNoticeBytes = 256;
 
 bool IsOpen(const v1::DeliveryRecord& record) {
   return record.state() < v1::DELIVERY_STATE_INJECTED &&
@@ -132,19 +134,13 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
                                       std::string_view topic,
                                       std::string_view text, bool quiet,
                                       Effects& effects) {
-  v1::Envelope notice;
-  notice.set_envelope_id(NewUuid(random_));
-  notice.set_kind(v1::ENVELOPE_KIND_NOTICE);
-  notice.set_topic(std::string(topic));
-  notice.set_text(std::string(text));
-  notice.set_quiet(quiet);
   INTERCOM_ASSIGN_OR_RETURN(
       const auto waiting,
       deliveries_.OpenTo(recipient.session_id, v1::ENVELOPE_KIND_NOTICE, topic,
                          sender.session_id()));
   const Outbox* outbox = Find(recipient.session_id);
   for (const v1::DeliveryRecord& earlier : waiting) {
-    if (earlier.envelope().text() == notice.text()) return absl::OkStatus();
+    if (earlier.envelope().text() == text) return absl::OkStatus();
     if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) continue;
     INTERCOM_RETURN_IF_ERROR(deliveries_
                                  .End(earlier.sequence(),
@@ -152,6 +148,19 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
                                       clock_.Now(), "a newer notice")
                                  .status());
   }
+  return Notify(sender, recipient, topic, text, quiet, effects);
+}
+
+absl::Status Dispatcher::Notify(const v1::Sender& sender,
+                                const Recipient& recipient,
+                                std::string_view topic, std::string_view text,
+                                bool quiet, Effects& effects) {
+  v1::Envelope notice;
+  notice.set_envelope_id(NewUuid(random_));
+  notice.set_kind(v1::ENVELOPE_KIND_NOTICE);
+  notice.set_topic(std::string(topic));
+  notice.set_text(std::string(text));
+  notice.set_quiet(quiet);
   INTERCOM_ASSIGN_OR_RETURN(const ValidatedEnvelope envelope,
                             ValidatedEnvelope::FromBroker(std::move(notice)));
   return Accept(envelope, sender, recipient, effects).status();
@@ -495,9 +504,20 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
                                        : record.recipient_name());
   std::string text = "Message " + record.envelope().envelope_id() + " to " +
                      to + " " + std::string(what) + ".";
-  return AcceptNotice(
-      broker, {record.sender().session_id(), record.sender().name(), {}}, topic,
-      text, /*quiet=*/false, effects);
+  INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
+                            mailboxes_.Find(record.sender().session_id()));
+  if (mailbox.envelopes >= limits_.mailbox_envelopes ||
+      mailbox.bytes + static_cast<int64_t>(text.size()) + kNoticeBytes >
+          limits_.mailbox_bytes) {
+    // The end stands all the same, and the record says so.
+    spdlog::warn("{} is not told of {}: its mailbox is full",
+                 record.sender().session_id(), record.delivery_id());
+    return absl::OkStatus();
+  }
+  // Each end is told: none replaces another.
+  return Notify(broker,
+                {record.sender().session_id(), record.sender().name(), {}},
+                topic, text, /*quiet=*/false, effects);
 }
 
 void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
@@ -524,10 +544,15 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
   if (outbox == nullptr) return waits(v1::WAIT_REASON_AWAY);
   if (outbox->IsInFlight(record.sequence())) return;  // as the host said
   if (!outbox->open()) return waits(v1::WAIT_REASON_STARTING);
-  if (!record.envelope().supersedes().empty()) {
+  if (!record.envelope().supersedes().empty() &&
+      outbox->IsInFlight(DeliveryId(record.sender().session_id(),
+                                    record.envelope().supersedes()))) {
     return waits(v1::WAIT_REASON_SUPERSEDING);
   }
-  if (outbox->full()) return waits(v1::WAIT_REASON_WINDOW);
+  if (!outbox->HasRoom(
+          static_cast<int64_t>(record.envelope().ByteSizeLong()))) {
+    return waits(v1::WAIT_REASON_WINDOW);
+  }
   record.clear_wait_reason();
   record.clear_waiting_since();
 }

@@ -113,6 +113,10 @@ class Dispatcher : public AttachmentObserver {
                              Effects& effects);
   // Gives a settled delivery's room back and offers the next.
   void Settled(const std::string& session_id, int64_t sequence);
+  // Accepts a notice as it is.
+  absl::Status Notify(const v1::Sender& sender, const Recipient& recipient,
+                      std::string_view topic, std::string_view text, bool quiet,
+                      Effects& effects);
   absl::Status TellSender(const v1::DeliveryRecord& record,
                           std::string_view topic, std::string_view what,
                           Effects& effects);

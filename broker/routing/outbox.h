@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -57,11 +56,9 @@ class Outbox {
   bool IsInFlight(int64_t sequence) const {
     return in_flight_.contains(sequence);
   }
-  std::optional<int64_t> SequenceOf(std::string_view delivery_id) const {
-    const auto found =
-        by_id_.find(absl::string_view(delivery_id.data(), delivery_id.size()));
-    if (found == by_id_.end()) return std::nullopt;
-    return found->second;
+  bool IsInFlight(std::string_view delivery_id) const {
+    return by_id_.contains(
+        absl::string_view(delivery_id.data(), delivery_id.size()));
   }
   // Gives its room back; true if it was in flight.
   bool Settle(int64_t sequence) {

@@ -96,17 +96,21 @@ absl::Status Mail::Spend(const std::string& sender) {
 
 absl::Status Mail::CheckLoaded(const DecidedCall& call,
                                const v1::AgentEntry& recipient) const {
-  const Attachment* sender = roster_.Find(call.caller.host_session_id);
-  if (call.role == v1::ROLE_WORKER && sender != nullptr &&
-      sender->awaits_reload) {
+  // Attached without an entry: it was configured so lately that the roster does
+  // not know yet.
+  const auto has_not_loaded = [](const Attachment* attachment) {
+    return attachment != nullptr &&
+           (attachment->awaits_reload || !attachment->entry.has_value());
+  };
+  if (call.role == v1::ROLE_WORKER &&
+      has_not_loaded(roster_.Find(call.caller.host_session_id))) {
     return Error(absl::StatusCode::kFailedPrecondition,
                  "RESPONSIBILITY_NOT_LOADED",
                  "this session was configured but has not loaded its "
                  "responsibility; the coordinator calls "
                  "intercom_reload_worker. Nothing was sent");
   }
-  const Attachment* attached = roster_.Find(recipient.session_id());
-  if (attached != nullptr && attached->awaits_reload) {
+  if (has_not_loaded(roster_.Find(recipient.session_id()))) {
     return Error(absl::StatusCode::kFailedPrecondition,
                  "RESPONSIBILITY_NOT_LOADED",
                  SafeLabel(recipient.name()) +
@@ -165,7 +169,10 @@ void Mail::Withdraw(CallerEvidence evidence, std::string envelope_id,
         [this, id, done = std::move(done)](const absl::Status& status) mutable {
           if (!status.ok()) return done(status);
           runner_.PostTask([this, id, done = std::move(done)]() mutable {
-            done(FindOne(id));
+            auto record = deliveries_.Find(id);
+            if (!record.ok()) return done(record.status());
+            if (!record->has_value()) return done(UnknownEnvelope(id));
+            done(**std::move(record));
           });
         });
   });
@@ -199,6 +206,7 @@ void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
     workspaces_.FindRoot(directory, [this, filter = std::move(filter),
                                      done = std::move(done)](auto root) mutable {
       if (!root.ok()) return done(root.status());
+      if (root->empty()) return done(v1::ListMessagesResponse());
       filter.workspace_root = *root;
       ListIn(std::move(filter), std::move(done));
     });

@@ -1,0 +1,328 @@
+#include "broker/work/mail.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "broker/base/error.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/work_rig.h"
+
+namespace intercom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// A coordinator and a worker, both attached.
+class MailTest : public WorkRig {
+ protected:
+  MailTest() {
+    WriteTeam();
+    coordinator_ = Join("c-1");
+    worker_ = Join("w-1");
+  }
+
+  absl::StatusOr<v1::DeliveryRecord> Get(const std::string& id) {
+    RecordAnswer answer;
+    mail_.Get(Person(), id, answer.Callback());
+    return answer.Wait();
+  }
+  absl::StatusOr<v1::DeliveryRecord> WithdrawOwn(const TestSession& session,
+                                                 const std::string& id) {
+    RecordAnswer answer;
+    mail_.Withdraw(CallOf(session), id, answer.Callback());
+    return answer.Wait();
+  }
+  absl::StatusOr<v1::ListMessagesResponse> List(
+      v1::ListMessagesRequest request) {
+    Answer<absl::StatusOr<v1::ListMessagesResponse>> answer;
+    mail_.List(Person(), std::move(request), answer.Callback());
+    return answer.Wait();
+  }
+  static std::vector<std::string> Ids(const v1::ListMessagesResponse& page) {
+    std::vector<std::string> ids;
+    for (const v1::DeliveryRecord& record : page.records()) {
+      ids.push_back(record.envelope().envelope_id());
+    }
+    return ids;
+  }
+
+  TestSession coordinator_;
+  TestSession worker_;
+};
+
+// --- Send
+
+TEST_F(MailTest, TheSenderIsWhoTheBrokerKnowsItToBe) {
+  const auto record =
+      Send(CallOf(coordinator_), "reviewer", Message("e1"));
+  ASSERT_THAT(record, IsOk());
+  ASSERT_THAT(worker_.link->deliveries(), SizeIs(1));
+  const v1::Sender sender = worker_.link->deliveries()[0].sender();
+  EXPECT_EQ(sender.session_id(), "c-1");
+  EXPECT_EQ(sender.name(), "Coordinator");
+  EXPECT_EQ(sender.origin(), v1::ORIGIN_SESSION);
+  EXPECT_EQ(sender.role(), v1::ROLE_COORDINATOR);
+  EXPECT_EQ(sender.workspace_root(), root_);
+  EXPECT_EQ(record->recipient_name(), "Reviewer");
+}
+
+TEST_F(MailTest, AnAnonymousSessionMayNotSend) {
+  const TestSession anonymous = Join("x-1");
+  EXPECT_THAT(Send(CallOf(anonymous), "Coordinator", Message("e1")),
+              FailsWith(absl::StatusCode::kPermissionDenied,
+                        "ANONYMOUS_SENDER"));
+}
+
+TEST_F(MailTest, APeerMayNotSend) {
+  const TestSession peer = *TryAttach(PeerHello("p-1"));
+  EXPECT_THAT(
+      Send(CallOf(peer), "Coordinator", Message("e1")),
+      FailsWith(absl::StatusCode::kPermissionDenied, "NOT_PERMITTED"));
+}
+
+TEST_F(MailTest, APersonNamesTheWorkspaceByADirectoryInIt) {
+  std::filesystem::create_directories(root_ + "/deep/down");
+  const auto record =
+      Send(Person(), "Reviewer", Message("e1"), root_ + "/deep/down");
+  ASSERT_THAT(record, IsOk());
+  EXPECT_EQ(record->sender().origin(), v1::ORIGIN_PERSON);
+  EXPECT_THAT(Send(Person(), "Reviewer", Message("e2")),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "NO_WORKSPACE"));
+  EXPECT_THAT(Send(Person(), "Reviewer", Message("e3"), dir_.path()),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "NO_WORKSPACE"));
+}
+
+TEST_F(MailTest, AShellSendsAsItsSessionAndSaysThatItIsAShell) {
+  CallerEvidence shell;
+  shell.ancestry = {
+      OnState([&] { return roster_.Find("w-1")->host_pid; })};
+  const auto record = Send(shell, "Coordinator", Message("e1"));
+  ASSERT_THAT(record, IsOk());
+  EXPECT_EQ(record->sender().session_id(), "w-1");
+  EXPECT_EQ(record->sender().origin(), v1::ORIGIN_SHELL);
+}
+
+TEST_F(MailTest, AnInvalidConfigRefusesMailAndStaysAsItIs) {
+  WriteConfig(root_, "{ not json");
+  const auto refused = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
+  EXPECT_THAT(refused, FailsWith(absl::StatusCode::kFailedPrecondition,
+                                 "CONFIG_INVALID"));
+  EXPECT_THAT(MessageOf(refused.status()), HasSubstr("config.json"));
+  EXPECT_EQ(ReadText(ConfigPath(root_)), "{ not json");
+  EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
+}
+
+TEST_F(MailTest, AWorkerConfiguredWhileAttachedTakesMailOnceItHasLoaded) {
+  const TestSession fresh = Join("x-1");
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"},
+                                 {"w-1", "Reviewer"},
+                                 {"x-1", "Builder"}}));
+  // The first call after the edit finds the new role only after it, so let
+  // another one come before.
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_THAT(Send(CallOf(coordinator_), "Builder", Message("e1")),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "RESPONSIBILITY_NOT_LOADED"));
+  EXPECT_THAT(Send(CallOf(fresh), "Coordinator", Message("e1")),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "RESPONSIBILITY_NOT_LOADED"));
+  const std::string hash =
+      OnState([&] { return roster_.Find("x-1")->entry->entry_hash(); });
+  registrar_.SetLoaded(fresh.key, hash);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Builder", Message("e1")), IsOk());
+  EXPECT_THAT(Send(CallOf(fresh), "Coordinator", Message("e1")), IsOk());
+}
+
+TEST_F(MailTest, TheFirstCallAfterAnEditKnowsThatNothingIsLoadedYet) {
+  const TestSession fresh = Join("x-1");
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"},
+                                 {"w-1", "Reviewer"},
+                                 {"x-1", "Builder"}}));
+  EXPECT_THAT(Send(CallOf(coordinator_), "Builder", Message("e1")),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "RESPONSIBILITY_NOT_LOADED"));
+}
+
+TEST_F(MailTest, AConfiguredWorkerThatIsAwayTakesMail) {
+  Detach(worker_);
+  const auto record = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
+  ASSERT_THAT(record, IsOk());
+  EXPECT_EQ(record->wait_reason(), v1::WAIT_REASON_AWAY);
+}
+
+TEST_F(MailTest, ASupersededSessionCannotSend) {
+  v1::Hello hello = HelloOf("w-1");
+  hello.set_previous_session_token(worker_.link->welcome().session_token());
+  EXPECT_THAT(TryAttach(hello), IsOk());
+  EXPECT_THAT(Send(CallOf(worker_), "Coordinator", Message("e1")),
+              FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+}
+
+// --- Rate
+
+TEST_F(MailTest, ASessionSends240AtOnceThen120ASecond) {
+  const CallerEvidence call = CallOf(coordinator_);
+  int sent = 0;
+  const auto send = [&] {
+    return Send(call, "Reviewer", Message("e" + std::to_string(++sent)));
+  };
+  for (int i = 0; i < 240; ++i) ASSERT_THAT(send(), IsOk());
+  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
+                                "SEND_RATE"));
+  clock_.Jump(absl::Hours(1));  // says nothing about how much time passed
+  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
+                                "SEND_RATE"));
+  clock_.Jump(-absl::Hours(2));
+  EXPECT_THAT(Send(CallOf(worker_), "Coordinator", Message("mine")), IsOk());
+
+  clock_.Advance(absl::Milliseconds(500));
+  for (int i = 0; i < 60; ++i) ASSERT_THAT(send(), IsOk());
+  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
+                                "SEND_RATE"));
+}
+
+// --- Get
+
+TEST_F(MailTest, AnEnvelopeIsFoundByAnyOfItsIds) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("abcdef-1")),
+              IsOk());
+  for (const char* id : {"c-1/abcdef-1", "abcdef-1", "abcdef"}) {
+    const auto record = Get(id);
+    ASSERT_THAT(record, IsOk());
+    EXPECT_EQ(record->delivery_id(), "c-1/abcdef-1");
+  }
+}
+
+TEST_F(MailTest, FewerThan6CharactersAreTooShort) {
+  EXPECT_THAT(Get("abcde"),
+              FailsWith(absl::StatusCode::kInvalidArgument, "ID_TOO_SHORT"));
+}
+
+TEST_F(MailTest, AnUnknownIdIsNotFound) {
+  EXPECT_THAT(Get("abcdef"),
+              FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE"));
+}
+
+TEST_F(MailTest, AnAmbiguousPrefixListsWhatItCouldBe) {
+  for (const char* id : {"abcdef-1", "abcdef-2"}) {
+    EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message(id)), IsOk());
+  }
+  const auto ambiguous = Get("abcdef");
+  EXPECT_THAT(ambiguous, FailsWith(absl::StatusCode::kFailedPrecondition,
+                                   "AMBIGUOUS_ID"));
+  EXPECT_THAT(MessageOf(ambiguous.status()), HasSubstr("c-1/abcdef-1"));
+  EXPECT_THAT(MessageOf(ambiguous.status()), HasSubstr("c-1/abcdef-2"));
+  EXPECT_THAT(Get("abcdef-2"), IsOk());
+}
+
+// --- Withdraw
+
+TEST_F(MailTest, ASenderWithdrawsItsOwnMail) {
+  Detach(worker_);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  const auto record = WithdrawOwn(coordinator_, "e1");
+  ASSERT_THAT(record, IsOk());
+  EXPECT_EQ(record->end(), v1::DELIVERY_END_CANCELLED);
+}
+
+TEST_F(MailTest, NobodyWithdrawsAnothersMail) {
+  Detach(worker_);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  RecordAnswer answer;
+  mail_.Withdraw(Person(), "e1", answer.Callback());
+  EXPECT_THAT(answer.Wait(),
+              FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE"));
+  EXPECT_THAT(WithdrawOwn(coordinator_, "no/id"),
+              FailsWith(absl::StatusCode::kInvalidArgument,
+                        "ENVELOPE_INVALID"));
+}
+
+// --- List
+
+TEST_F(MailTest, ListsNewestFirstInPages) {
+  for (int i = 1; i <= 5; ++i) {
+    EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer",
+                     Message("e" + std::to_string(i))),
+                IsOk());
+  }
+  v1::ListMessagesRequest request;
+  request.set_page_size(2);
+  auto page = List(request);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(Ids(*page), ElementsAre("e5", "e4"));
+  request.set_page_token(page->next_page_token());
+  page = List(request);
+  EXPECT_THAT(Ids(*page), ElementsAre("e3", "e2"));
+  request.set_page_token(page->next_page_token());
+  page = List(request);
+  EXPECT_THAT(Ids(*page), ElementsAre("e1"));
+  EXPECT_EQ(page->next_page_token(), "");
+}
+
+TEST_F(MailTest, ListsBySessionAndByDirectory) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  v1::ListMessagesRequest request;
+  request.set_session_id("w-1");
+  EXPECT_THAT(Ids(*List(request)), ElementsAre("e1"));
+  request.set_session_id("x-1");
+  EXPECT_THAT(Ids(*List(request)), IsEmpty());
+  request.clear_session_id();
+  request.set_directory(root_);
+  EXPECT_THAT(Ids(*List(request)), ElementsAre("e1"));
+}
+
+TEST_F(MailTest, ADirectoryWithoutWorkspaceListsNothingOfOthers) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  v1::ListMessagesRequest request;
+  request.set_directory(dir_.path());
+  const auto page = List(request);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(Ids(*page), IsEmpty());
+}
+
+TEST_F(MailTest, PageSizeAndTokenAreChecked) {
+  v1::ListMessagesRequest request;
+  for (const int size : {-1, 201}) {
+    request.set_page_size(size);
+    EXPECT_THAT(List(request),
+                FailsWith(absl::StatusCode::kInvalidArgument, "PAGE_SIZE"));
+  }
+  request.set_page_size(200);
+  EXPECT_THAT(List(request), IsOk());
+  for (const char* token : {"x", "1x", "-1", "0", "99999999999999999999"}) {
+    request.set_page_token(token);
+    EXPECT_THAT(List(request),
+                FailsWith(absl::StatusCode::kInvalidArgument, "PAGE_TOKEN"));
+  }
+}
+
+TEST_F(MailTest, AListSaysWhyThingsWait) {
+  Detach(worker_);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  const auto page = List({});
+  ASSERT_THAT(page, IsOk());
+  ASSERT_EQ(page->records_size(), 1);
+  EXPECT_EQ(page->records(0).wait_reason(), v1::WAIT_REASON_AWAY);
+}
+
+// Sessions and ids may be as short as one character.
+class ShortIdsTest : public WorkRig {};
+
+TEST_F(ShortIdsTest, AWithdrawalOfAShortIdIsAnsweredWithItsRecord) {
+  WriteConfig(root_, ConfigText({{"c", "Coordinator"}, {"w-1", "Reviewer"}}));
+  const TestSession coordinator = Join("c");
+  EXPECT_THAT(Send(CallOf(coordinator), "Reviewer", Message("1")), IsOk());
+  RecordAnswer answer;
+  mail_.Withdraw(CallOf(coordinator), "1", answer.Callback());
+  EXPECT_THAT(answer.Wait(), IsOk());
+}
+
+}  // namespace
+}  // namespace intercom
