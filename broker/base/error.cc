@@ -34,9 +34,8 @@ std::string MessageOf(const absl::Status& status) {
 }
 
 absl::Status ErrnoError(int errno_value, std::string_view what) {
-  const std::string message =
-      absl::StrCat(ToAbsl(what), ": ",
-                   std::generic_category().message(errno_value));
+  const std::string message = absl::StrCat(
+      ToAbsl(what), ": ", std::generic_category().message(errno_value));
   switch (errno_value) {
     case ENOSPC:
     case EDQUOT:

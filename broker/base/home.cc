@@ -24,8 +24,7 @@ absl::StatusOr<std::string> AccountHome() {
   passwd entry{};
   passwd* found = nullptr;
   if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr || found->pw_dir == nullptr ||
-      found->pw_dir[0] != '/') {
+      found == nullptr || found->pw_dir == nullptr || found->pw_dir[0] != '/') {
     return Error(absl::StatusCode::kFailedPrecondition, "HOME_INVALID",
                  "user " + std::to_string(getuid()) +
                      " has no home directory in the account database; set "
@@ -39,9 +38,9 @@ absl::StatusOr<std::string> IntercomHome() {
       set != nullptr && *set != '\0') {
     std::string home = set;
     if (home.front() != '/') {
-      return Error(absl::StatusCode::kFailedPrecondition, "HOME_INVALID",
-                   "PI_INTERCOM_HOME is \"" + home +
-                       "\"; it must be an absolute path");
+      return Error(
+          absl::StatusCode::kFailedPrecondition, "HOME_INVALID",
+          "PI_INTERCOM_HOME is \"" + home + "\"; it must be an absolute path");
     }
     while (home.size() > 1 && home.back() == '/') home.pop_back();
     return home;

@@ -119,7 +119,8 @@ int64_t OwnerOfTcpPort(int port) {
   while (const dirent* entry = readdir(proc)) {
     int64_t pid = 0;
     const char* end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, pid).ptr != end || pid == getpid()) {
+    if (std::from_chars(entry->d_name, end, pid).ptr != end ||
+        pid == getpid()) {
       continue;
     }
     if (HoldsDescriptor(pid, target)) {

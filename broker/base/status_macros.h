@@ -7,10 +7,10 @@
 #include "absl/status/statusor.h"
 
 // Returns the status of `expr` from the enclosing function unless it is OK.
-#define INTERCOM_RETURN_IF_ERROR(expr)                              \
-  do {                                                              \
+#define INTERCOM_RETURN_IF_ERROR(expr)                                \
+  do {                                                                \
     if (absl::Status intercom_status = (expr); !intercom_status.ok()) \
-      return intercom_status;                                       \
+      return intercom_status;                                         \
   } while (false)
 
 #define INTERCOM_CONCAT_INNER(a, b) a##b
@@ -18,9 +18,9 @@
 
 // Evaluates `expr`, a StatusOr: assigns its value to `lhs` or returns its
 // status from the enclosing function.
-#define INTERCOM_ASSIGN_OR_RETURN(lhs, expr) \
-  INTERCOM_ASSIGN_OR_RETURN_IMPL(            \
-      INTERCOM_CONCAT(intercom_or_, __LINE__), lhs, expr)
+#define INTERCOM_ASSIGN_OR_RETURN(lhs, expr)                                   \
+  INTERCOM_ASSIGN_OR_RETURN_IMPL(INTERCOM_CONCAT(intercom_or_, __LINE__), lhs, \
+                                 expr)
 
 #define INTERCOM_ASSIGN_OR_RETURN_IMPL(value_or, lhs, expr) \
   auto value_or = (expr);                                   \

@@ -26,9 +26,9 @@ enum class Operation {
 };
 
 inline constexpr std::array kAllOperations = {
-    Operation::kMessageSend,    Operation::kMessageRead,
+    Operation::kMessageSend,     Operation::kMessageRead,
     Operation::kMessageWithdraw, Operation::kRosterList,
-    Operation::kStatusReport,   Operation::kStatusRequest,
+    Operation::kStatusReport,    Operation::kStatusRequest,
     Operation::kWorkerConfigure, Operation::kWorkerReload,
     Operation::kInspect};
 

@@ -33,16 +33,16 @@ absl::StatusOr<v1::AgentEntry> Route(
     std::string_view to, std::string_view sender_session_id,
     const std::vector<v1::AgentEntry>& entries) {
   if (to.empty()) {
-    return Error(absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
-                 "no recipient is named; say one of: " +
-                     NamesOf(entries, false));
+    return Error(
+        absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
+        "no recipient is named; say one of: " + NamesOf(entries, false));
   }
   for (const v1::AgentEntry& entry : entries) {
     if (!Names(to, entry)) continue;
     if (entry.session_id() == sender_session_id) {
-      return Error(absl::StatusCode::kInvalidArgument, "SELF_TARGET",
-                   "\"" + SafeLabel(to) +
-                       "\" is this session itself; nothing was sent");
+      return Error(
+          absl::StatusCode::kInvalidArgument, "SELF_TARGET",
+          "\"" + SafeLabel(to) + "\" is this session itself; nothing was sent");
     }
     return entry;
   }

@@ -117,8 +117,7 @@ int Main(int argc, char** argv) {
   std::printf("ready on 127.0.0.1:%d and %s\n", (*broker)->port(),
               SocketPath(options.home).c_str());
   std::fflush(stdout);
-  Notify(ready_descriptor,
-         "ready " + std::to_string((*broker)->port()) + "\n");
+  Notify(ready_descriptor, "ready " + std::to_string((*broker)->port()) + "\n");
   (*broker)->Run(stop_pipe[0]);
   return 0;
 }

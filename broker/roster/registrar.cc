@@ -121,7 +121,8 @@ void Registrar::CheckHomeRoot(PendingPtr pending) {
   std::string home_root;
   if (const Attachment* live = roster_.Find(id); live != nullptr) {
     home_root = live->root;
-  } else if (const auto row = sessions_.Find(id); row.ok() && row->has_value()) {
+  } else if (const auto row = sessions_.Find(id);
+             row.ok() && row->has_value()) {
     home_root = (*row)->workspace_root;
   }
   if (home_root.empty() || root.empty() || home_root == root) {
@@ -154,8 +155,8 @@ void Registrar::CheckNamed(PendingPtr pending, const std::string& home_root) {
     }
     pending->done(Error(
         absl::StatusCode::kFailedPrecondition, "SESSION_BELONGS_ELSEWHERE",
-        "session " + id + " belongs to the workspace " + home_root +
-            ", and " + root +
+        "session " + id + " belongs to the workspace " + home_root + ", and " +
+            root +
             " claims it too, as a copy, clone or worktree does; start a new "
             "session here, or remove its entry from the config.json of one "
             "of the two"));
@@ -234,9 +235,9 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
       return;
     }
     v1::AttachResponse frame;
-    frame.mutable_superseded()->set_message(
-        "session " + hello.session_id() + " was attached anew by process " +
-        std::to_string(hello.host_pid()));
+    frame.mutable_superseded()->set_message("session " + hello.session_id() +
+                                            " was attached anew by process " +
+                                            std::to_string(hello.host_pid()));
     live->link->Send(std::move(frame));
     live->link->Close(Error(absl::StatusCode::kAborted, "SUPERSEDED",
                             "another attachment took this session over"));
@@ -256,12 +257,12 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
                                      : pending->discovery.project_directory;
   // The kernel's word counts more than the client's, where it is known.
   const std::vector<int64_t>& ancestry = pending->peer.ancestry;
-  const bool is_ancestor =
-      std::find(ancestry.begin(), ancestry.end(), hello.host_pid()) !=
-      ancestry.end();
-  attachment.host_pid = ancestry.empty() || is_ancestor
-                            ? hello.host_pid()
-                            : ancestry[std::min<size_t>(1, ancestry.size() - 1)];
+  const bool is_ancestor = std::find(ancestry.begin(), ancestry.end(),
+                                     hello.host_pid()) != ancestry.end();
+  attachment.host_pid =
+      ancestry.empty() || is_ancestor
+          ? hello.host_pid()
+          : ancestry[std::min<size_t>(1, ancestry.size() - 1)];
   if (workspace == nullptr) {
     attachment.role = v1::ROLE_PEER;
   } else {
@@ -311,8 +312,8 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
       !workspace->claimed_coordinator_session_id.empty()) {
     welcome.add_notices(
         "config.json of " + workspace->root + " names session " +
-        workspace->claimed_coordinator_session_id +
-        " as coordinator, but " + workspace->coordinator_session_id +
+        workspace->claimed_coordinator_session_id + " as coordinator, but " +
+        workspace->coordinator_session_id +
         " coordinates this workspace and goes on doing so; put its id back "
         "into the file, or have a person confirm the change");
   }
@@ -364,8 +365,8 @@ void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
         }
         const int64_t us = absl::ToUnixMicros(clock_.Now());
         activity.mutable_at()->set_seconds(us / 1'000'000);
-        activity.mutable_at()->set_nanos(
-            static_cast<int32_t>(us % 1'000'000) * 1000);
+        activity.mutable_at()->set_nanos(static_cast<int32_t>(us % 1'000'000) *
+                                         1000);
         attachment->activity = std::move(activity);
       });
 }

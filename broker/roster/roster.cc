@@ -36,11 +36,11 @@ bool Roster::Remove(std::string_view session_id, int64_t epoch,
   order_of_.erase(id);
   by_session_.erase(found);
   if (departures_.size() >= kMaxDepartures) {
-    departures_.erase(std::min_element(
-        departures_.begin(), departures_.end(), [](const auto& a,
-                                                   const auto& b) {
-          return a.second.steady_at < b.second.steady_at;
-        }));
+    departures_.erase(std::min_element(departures_.begin(), departures_.end(),
+                                       [](const auto& a, const auto& b) {
+                                         return a.second.steady_at <
+                                                b.second.steady_at;
+                                       }));
   }
   departures_[id] = {clock_.Now(), clock_.Steady(), restarting};
   return true;

@@ -47,10 +47,8 @@ void WorkspaceGate::Read(const std::string& root, bool serve_stale, Use use,
         return;
       }
       runner_.PostCommand(
-          {[known = std::move(known),
-            use = std::move(use)](Effects& effects) mutable {
-             return use(known, effects);
-           },
+          {[known = std::move(known), use = std::move(use)](
+               Effects& effects) mutable { return use(known, effects); },
            std::move(failed)});
     });
   });

@@ -131,9 +131,8 @@ std::shared_ptr<const Workspace> WorkspaceMirror::Find(
 std::vector<std::shared_ptr<const Workspace>> WorkspaceMirror::All() const {
   std::vector<std::shared_ptr<const Workspace>> all;
   for (const auto& [root, workspace] : by_root_) all.push_back(workspace);
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a->root < b->root;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a->root < b->root; });
   return all;
 }
 

@@ -65,16 +65,15 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
                             mailboxes_.Find(recipient.session_id));
   if (mailbox.envelopes > limits_.mailbox_envelopes ||
       mailbox.bytes > limits_.mailbox_bytes) {
-    return Error(absl::StatusCode::kResourceExhausted, "MAILBOX_FULL",
-                 "the mailbox of " +
-                     SafeLabel(recipient.name.empty() ? recipient.session_id
-                                                      : recipient.name) +
-                     " holds its limit of " +
-                     std::to_string(limits_.mailbox_envelopes) +
-                     " envelopes or " +
-                     std::to_string(limits_.mailbox_bytes >> 20) +
-                     " MiB; nothing was sent. Try again when the recipient "
-                     "has read some");
+    return Error(
+        absl::StatusCode::kResourceExhausted, "MAILBOX_FULL",
+        "the mailbox of " +
+            SafeLabel(recipient.name.empty() ? recipient.session_id
+                                             : recipient.name) +
+            " holds its limit of " + std::to_string(limits_.mailbox_envelopes) +
+            " envelopes or " + std::to_string(limits_.mailbox_bytes >> 20) +
+            " MiB; nothing was sent. Try again when the recipient "
+            "has read some");
   }
   const v1::Envelope& value = envelope.value();
   if (!value.supersedes().empty()) {
@@ -90,10 +89,9 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
               .Mark(original->sequence(), v1::DELIVERY_STATE_REPLIED,
                     clock_.Now(), "reply " + inserted.record.delivery_id())
               .status());
-      effects.AfterCommit([this, id = original->recipient_session_id(),
-                           sequence = original->sequence()] {
-        Settled(id, sequence);
-      });
+      effects.AfterCommit(
+          [this, id = original->recipient_session_id(),
+           sequence = original->sequence()] { Settled(id, sequence); });
     }
   }
   effects.AfterCommit([this, id = recipient.session_id] { Pump(id); });
@@ -144,8 +142,8 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
     if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) continue;
     INTERCOM_RETURN_IF_ERROR(deliveries_
                                  .End(earlier.sequence(),
-                                      v1::DELIVERY_END_SUPERSEDED,
-                                      clock_.Now(), "a newer notice")
+                                      v1::DELIVERY_END_SUPERSEDED, clock_.Now(),
+                                      "a newer notice")
                                  .status());
   }
   return Notify(sender, recipient, topic, text, quiet, effects);
@@ -237,8 +235,7 @@ absl::Status Dispatcher::Record(const SessionKey& key,
   }
   INTERCOM_ASSIGN_OR_RETURN(const auto record,
                             deliveries_.Find(receipt.delivery_id()));
-  if (!record.has_value() ||
-      record->recipient_session_id() != key.session_id) {
+  if (!record.has_value() || record->recipient_session_id() != key.session_id) {
     return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
                  "no such delivery to this session");
   }
@@ -248,9 +245,8 @@ absl::Status Dispatcher::Record(const SessionKey& key,
         const DeliveryChange change,
         deliveries_.Mark(sequence, state, clock_.Now(), receipt.evidence()));
     if (!change.after.open()) {
-      effects.AfterCommit([this, id = key.session_id, sequence] {
-        Settled(id, sequence);
-      });
+      effects.AfterCommit(
+          [this, id = key.session_id, sequence] { Settled(id, sequence); });
     }
     return absl::OkStatus();
   };
@@ -270,12 +266,12 @@ absl::Status Dispatcher::Record(const SessionKey& key,
           withdrawals_.Find(receipt.delivery_id());
       INTERCOM_ASSIGN_OR_RETURN(
           const bool ended,
-          deliveries_.End(sequence,
-                          pending == nullptr ? v1::DELIVERY_END_CANCELLED
-                                             : pending->end,
-                          clock_.Now(),
-                          pending == nullptr ? "withdrawn by the host"
-                                             : pending->evidence));
+          deliveries_.End(
+              sequence,
+              pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end,
+              clock_.Now(),
+              pending == nullptr ? "withdrawn by the host"
+                                 : pending->evidence));
       effects.AfterCommit([this, id = key.session_id, sequence,
                            delivery_id = receipt.delivery_id(), ended,
                            record = *record] {
@@ -286,12 +282,12 @@ absl::Status Dispatcher::Record(const SessionKey& key,
       return absl::OkStatus();
     }
     case v1::Receipt::EVENT_TOO_LATE:
-      effects.AfterCommit(
-          [this, id = key.session_id, delivery_id = receipt.delivery_id(),
-           record = *record] {
-            withdrawals_.Resolve(delivery_id, TooLate(record));
-            Pump(id);
-          });
+      effects.AfterCommit([this, id = key.session_id,
+                           delivery_id = receipt.delivery_id(),
+                           record = *record] {
+        withdrawals_.Resolve(delivery_id, TooLate(record));
+        Pump(id);
+      });
       return absl::OkStatus();
     default:
       return Error(absl::StatusCode::kInvalidArgument, "RECEIPT_INVALID",
@@ -367,8 +363,7 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
               .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
                     clock_.Now(), "found in the session at attach")
               .status());
-    } else if (!is_present &&
-               record.state() >= v1::DELIVERY_STATE_INJECTED) {
+    } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
       INTERCOM_RETURN_IF_ERROR(
           deliveries_
               .MarkUninjected(record.sequence(), clock_.Now(),
@@ -402,17 +397,16 @@ void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
          if (!IsOpen(*record)) return TooLate(*record);
          const Outbox* outbox = Find(record->recipient_session_id());
          if (outbox != nullptr && outbox->IsInFlight(record->sequence())) {
-           effects.AfterCommit([this, record = *record, end, evidence,
-                                shared_done] {
-             BeginWithdraw(record, end, evidence, std::move(*shared_done));
-           });
+           effects.AfterCommit(
+               [this, record = *record, end, evidence, shared_done] {
+                 BeginWithdraw(record, end, evidence, std::move(*shared_done));
+               });
            return absl::OkStatus();
          }
          INTERCOM_RETURN_IF_ERROR(
              deliveries_.End(record->sequence(), end, clock_.Now(), evidence)
                  .status());
-         effects.AfterSync(
-             [shared_done] { (*shared_done)(absl::OkStatus()); });
+         effects.AfterSync([shared_done] { (*shared_done)(absl::OkStatus()); });
          return absl::OkStatus();
        },
        [shared_done](const absl::Status& status) { (*shared_done)(status); }});
@@ -450,12 +444,12 @@ void Dispatcher::BeginWithdraw(const v1::DeliveryRecord& record,
 void Dispatcher::WithdrawNotices(std::string_view recipient,
                                  std::string_view topic,
                                  std::string_view sender) {
-  const auto open = deliveries_.OpenTo(recipient, v1::ENVELOPE_KIND_NOTICE,
-                                       topic, sender);
+  const auto open =
+      deliveries_.OpenTo(recipient, v1::ENVELOPE_KIND_NOTICE, topic, sender);
   if (!open.ok()) return;
   for (const v1::DeliveryRecord& record : *open) {
-    Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED,
-             "no longer true", [](const absl::Status&) {});
+    Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED, "no longer true",
+             [](const absl::Status&) {});
   }
 }
 
@@ -463,8 +457,7 @@ void Dispatcher::ExpireDue() {
   runner_.PostCommand(
       {[this](Effects& effects) -> absl::Status {
          INTERCOM_ASSIGN_OR_RETURN(
-             const auto expired,
-             deliveries_.ExpiredBefore(clock_.Now(), 100));
+             const auto expired, deliveries_.ExpiredBefore(clock_.Now(), 100));
          for (const v1::DeliveryRecord& record : expired) {
            const Outbox* outbox = Find(record.recipient_session_id());
            if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
@@ -499,9 +492,9 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
   broker.set_session_id("broker");
   broker.set_name("intercom");
   broker.set_origin(v1::ORIGIN_BROKER);
-  const std::string to = SafeLabel(record.recipient_name().empty()
-                                       ? record.recipient_session_id()
-                                       : record.recipient_name());
+  const std::string to =
+      SafeLabel(record.recipient_name().empty() ? record.recipient_session_id()
+                                                : record.recipient_name());
   std::string text = "Message " + record.envelope().envelope_id() + " to " +
                      to + " " + std::string(what) + ".";
   INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
@@ -528,8 +521,8 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
   }
   const Roster::PresenceMark presence =
       roster_.PresenceOf(record.recipient_session_id());
-  absl::Time since = record.marks_size() > 0 ? FromProto(record.marks(0).at())
-                                             : clock_.Now();
+  absl::Time since =
+      record.marks_size() > 0 ? FromProto(record.marks(0).at()) : clock_.Now();
   const auto waits = [&](v1::WaitReason reason) {
     record.set_wait_reason(reason);
     *record.mutable_waiting_since() = ToProto(since);

@@ -44,8 +44,7 @@ AttachStream::Reactor* AttachStream::Start(grpc::CallbackServerContext& context,
   absl::StatusOr<CallerEvidence> evidence = peers.EvidenceOf(context);
   const absl::Status refused = evidence.status();
   std::shared_ptr<AttachStream> stream(new AttachStream(
-      core, evidence.ok() ? *std::move(evidence) : CallerEvidence(),
-      executor));
+      core, evidence.ok() ? *std::move(evidence) : CallerEvidence(), executor));
   auto* reactor = new CallReactor(context, stream);
   {
     MutexLock lock(stream->mu_);
@@ -96,15 +95,16 @@ void AttachStream::Advance() {
         writing_ = write = true;
         in_flight_ = std::move(queue_.front());
         queue_.pop_front();
-      } else if (closing_.has_value() && !starting_read_) {
+      } else if (closing_.has_value() && starting_reads_ == 0) {
         finished_ = true;
         finish_with = closing_;
         queue_.clear();
       }
     }
     if (!finished_ && !closing_.has_value() && !reading_ && readable_ &&
-        open_submits_ < kMaxOpenSubmits) {
-      reading_ = starting_read_ = read = true;
+        answers_.size() < kMaxOpenSubmits && queue_.size() < kMaxQueued) {
+      reading_ = read = true;
+      ++starting_reads_;
     }
   }
   if (write) reactor->StartWrite(&in_flight_);
@@ -113,7 +113,7 @@ void AttachStream::Advance() {
     bool closed_meanwhile = false;
     {
       MutexLock lock(mu_);
-      starting_read_ = false;
+      --starting_reads_;
       closed_meanwhile = closing_.has_value();
     }
     if (closed_meanwhile) AdvanceOnExecutor();
@@ -136,8 +136,8 @@ void AttachStream::OnCancelled() {
     MutexLock lock(mu_);
     broken_ = true;
   }
-  Close(Error(absl::StatusCode::kCancelled, "CANCELLED",
-              "the client went away"));
+  Close(
+      Error(absl::StatusCode::kCancelled, "CANCELLED", "the client went away"));
 }
 
 void AttachStream::OnRead(bool ok, v1::AttachRequest frame) {
@@ -234,9 +234,11 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
 }
 
 void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {
+  int64_t number = 0;
   {
     MutexLock lock(mu_);
-    ++open_submits_;
+    number = first_answer_ + static_cast<int64_t>(answers_.size());
+    answers_.emplace_back();
   }
   CallerEvidence evidence = evidence_;
   evidence.stream = key;
@@ -244,32 +246,37 @@ void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {
   *request.mutable_envelope() = std::move(*submit.mutable_envelope());
   request.set_to(std::move(*submit.mutable_to()));
   std::string id = request.envelope().envelope_id();
-  core_.mail.Send(
-      std::move(evidence), std::move(request),
-      [self = shared_from_this(),
-       id = std::move(id)](absl::StatusOr<v1::DeliveryRecord> record) {
-        v1::AttachResponse frame;
-        v1::Submitted& submitted = *frame.mutable_submitted();
-        submitted.set_envelope_id(id);
-        if (record.ok()) {
-          // The sender has the text; the answer needs only what is new.
-          record->mutable_envelope()->clear_text();
-          *submitted.mutable_record() = *std::move(record);
-        } else {
-          *submitted.mutable_failure() = ToFailure(record.status());
-        }
-        self->Send(std::move(frame));
-        self->OnSubmitted();
-      });
+  core_.mail.Send(std::move(evidence), std::move(request),
+                  [self = shared_from_this(), number, id = std::move(id)](
+                      absl::StatusOr<v1::DeliveryRecord> record) {
+                    v1::AttachResponse frame;
+                    v1::Submitted& submitted = *frame.mutable_submitted();
+                    submitted.set_envelope_id(id);
+                    if (record.ok()) {
+                      // The sender has the text; the answer needs only what is
+                      // new.
+                      record->mutable_envelope()->clear_text();
+                      *submitted.mutable_record() = *std::move(record);
+                    } else {
+                      *submitted.mutable_failure() = ToFailure(record.status());
+                    }
+                    self->OnSubmitted(number, std::move(frame));
+                  });
 }
 
-void AttachStream::OnSubmitted() {
-  bool resume = false;
+void AttachStream::OnSubmitted(int64_t number, v1::AttachResponse frame) {
   {
     MutexLock lock(mu_);
-    resume = open_submits_-- == kMaxOpenSubmits;
+    answers_[number - first_answer_] = std::move(frame);
+    while (!answers_.empty() && answers_.front().has_value()) {
+      if (!closing_.has_value() && !finished_ && !broken_) {
+        queue_.push_back(*std::move(answers_.front()));
+      }
+      answers_.pop_front();
+      ++first_answer_;
+    }
   }
-  if (resume) AdvanceOnExecutor();
+  AdvanceOnExecutor();
 }
 
 }  // namespace intercom

@@ -3,6 +3,7 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -24,7 +25,8 @@ namespace intercom {
 class AttachStream : public SessionLink,
                      public std::enable_shared_from_this<AttachStream> {
  public:
-  using Reactor = grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>;
+  using Reactor =
+      grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>;
 
   // Starts the call. The reactor deletes itself when gRPC is done with it. All
   // references must outlive the server.
@@ -39,7 +41,10 @@ class AttachStream : public SessionLink,
 
   // Submits of one stream that may wait for their answers; reading pauses
   // there, so that a sender's speed bounds what it costs.
-  static constexpr int kMaxOpenSubmits = 64;
+  static constexpr size_t kMaxOpenSubmits = 64;
+  // Frames that wait for a client that does not read; reading pauses there too,
+  // since what it sends makes answers.
+  static constexpr size_t kMaxQueued = 256;
 
   AttachStream(BrokerCore core, CallerEvidence evidence,
                WriterExecutor& executor)
@@ -54,7 +59,9 @@ class AttachStream : public SessionLink,
   void OnRegistered(absl::StatusOr<SessionKey> key) ABSL_LOCKS_EXCLUDED(mu_);
   void OnFrame(const SessionKey& key, v1::AttachRequest frame);
   void OnSubmit(const SessionKey& key, v1::Submit submit);
-  void OnSubmitted() ABSL_LOCKS_EXCLUDED(mu_);
+  // The answer of submit `number`: sent once those before it are answered.
+  void OnSubmitted(int64_t number, v1::AttachResponse frame)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // Tells the registrar, once, that the session left.
   void Leave(v1::Goodbye::Reason reason) ABSL_LOCKS_EXCLUDED(mu_);
   // Starts the next read, write or the end, whatever is due.
@@ -72,14 +79,19 @@ class AttachStream : public SessionLink,
   v1::AttachResponse in_flight_;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool reading_ ABSL_GUARDED_BY(mu_) = false;
-  // Between the decision to read and the call of gRPC: Finish must wait, or the
-  // reactor could be gone.
-  bool starting_read_ ABSL_GUARDED_BY(mu_) = false;
+  // Threads between the decision to read and the end of gRPC's call: Finish
+  // must wait, or the reactor could be gone. A second may come before the first
+  // is back.
+  int starting_reads_ ABSL_GUARDED_BY(mu_) = 0;
   bool readable_ ABSL_GUARDED_BY(mu_) = true;
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mu_);
-  int open_submits_ ABSL_GUARDED_BY(mu_) = 0;
+  // Of submits that are not yet answered, in their order; refusals come sooner
+  // than acceptances.
+  std::deque<std::optional<v1::AttachResponse>> answers_ ABSL_GUARDED_BY(mu_);
+  // The number of the first of them.
+  int64_t first_answer_ ABSL_GUARDED_BY(mu_) = 0;
   bool hello_seen_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<SessionKey> key_ ABSL_GUARDED_BY(mu_);
   // Set when the client left before it was registered, or after.

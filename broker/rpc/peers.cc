@@ -14,8 +14,7 @@ namespace {
 constexpr std::string_view kUnixPrefix = "fd:";
 constexpr std::string_view kBearer = "Bearer ";
 
-std::string Metadata(const grpc::ServerContextBase& context,
-                     const char* name) {
+std::string Metadata(const grpc::ServerContextBase& context, const char* name) {
   const auto& metadata = context.client_metadata();
   const auto found = metadata.find(name);
   return found == metadata.end()
@@ -88,15 +87,10 @@ Peers::Process Peers::Find(const std::string& peer) {
     const auto found = by_peer_.find(peer);
     if (found != by_peer_.end()) return found->second;
   }
+  // A TCP port may belong to another process at the next call.
   const size_t colon = peer.rfind(':');
   if (colon == std::string::npos) return {};
-  Process process =
-      ProcessOf(OwnerOfTcpPort(std::atoi(peer.c_str() + colon + 1)));
-  // A port may serve another process soon: what is remembered of TCP is a
-  // connection's name, and the port is the same while it lives.
-  MutexLock lock(mu_);
-  if (by_peer_.size() < kMaxPeers) by_peer_[peer] = process;
-  return process;
+  return ProcessOf(OwnerOfTcpPort(std::atoi(peer.c_str() + colon + 1)));
 }
 
 }  // namespace intercom

@@ -27,7 +27,7 @@ class Peers {
   void AddUnixPeer(int descriptor, int64_t pid) ABSL_LOCKS_EXCLUDED(mu_);
 
   // The evidence of a call. UNAUTHENTICATED (TOKEN_MISSING, TOKEN_WRONG) for a
-  // TCP call without the token. Reads /proc once for each TCP connection.
+  // TCP call without the token. Reads /proc for a TCP call.
   absl::StatusOr<CallerEvidence> EvidenceOf(
       const grpc::ServerContextBase& context) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -42,11 +42,10 @@ class Peers {
   static Process ProcessOf(int64_t pid);
   Process Find(const std::string& peer) ABSL_LOCKS_EXCLUDED(mu_);
 
-  static constexpr size_t kMaxPeers = 4096;
-
   const std::string token_;
   std::atomic<int64_t> calls_ = 0;
   Mutex mu_;
+  // Connections of the Unix socket, as many as there are descriptors.
   absl::flat_hash_map<std::string, Process> by_peer_ ABSL_GUARDED_BY(mu_);
 };
 

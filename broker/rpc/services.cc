@@ -27,8 +27,7 @@ grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
                                 Fill fill) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   WriterExecutor& executor = adapter.executor;
-  absl::StatusOr<CallerEvidence> evidence =
-      adapter.peers.EvidenceOf(*context);
+  absl::StatusOr<CallerEvidence> evidence = adapter.peers.EvidenceOf(*context);
   if (!evidence.ok()) {
     FinishLater(executor, context, reactor, evidence.status());
     return reactor;
@@ -58,8 +57,7 @@ grpc::ServerUnaryReactor* ServeRecord(const AdapterContext& adapter,
                                       grpc::CallbackServerContext* context,
                                       Response* response, Call call) {
   return Serve<v1::DeliveryRecord>(
-      adapter, context, std::move(call),
-      [response](v1::DeliveryRecord record) {
+      adapter, context, std::move(call), [response](v1::DeliveryRecord record) {
         *response->mutable_record() = std::move(record);
       });
 }
@@ -69,11 +67,10 @@ grpc::ServerUnaryReactor* ServeRecord(const AdapterContext& adapter,
 grpc::ServerUnaryReactor* MessageAdapter::Send(
     grpc::CallbackServerContext* context, const v1::SendRequest* request,
     v1::SendResponse* response) {
-  return ServeRecord(context_, context, response,
-                     [&](CallerEvidence evidence, auto done) {
-                       context_.core.mail.Send(std::move(evidence), *request,
-                                               std::move(done));
-                     });
+  return ServeRecord(
+      context_, context, response, [&](CallerEvidence evidence, auto done) {
+        context_.core.mail.Send(std::move(evidence), *request, std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* MessageAdapter::GetMessage(
@@ -90,23 +87,21 @@ grpc::ServerUnaryReactor* MessageAdapter::ListMessages(
     grpc::CallbackServerContext* context,
     const v1::ListMessagesRequest* request,
     v1::ListMessagesResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.mail.List(std::move(evidence), *request,
-                                              std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response, [&](CallerEvidence evidence, auto done) {
+        context_.core.mail.List(std::move(evidence), *request, std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
     grpc::CallbackServerContext* context,
     const v1::WithdrawMessageRequest* request,
     v1::WithdrawMessageResponse* response) {
-  return ServeRecord(context_, context, response,
-                     [&](CallerEvidence evidence, auto done) {
-                       context_.core.mail.Withdraw(std::move(evidence),
-                                                   request->envelope_id(),
-                                                   std::move(done));
-                     });
+  return ServeRecord(
+      context_, context, response, [&](CallerEvidence evidence, auto done) {
+        context_.core.mail.Withdraw(std::move(evidence), request->envelope_id(),
+                                    std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
@@ -137,8 +132,8 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::ReloadWorker(
     v1::ReloadWorkerResponse* response) {
   return ServeWhole(context_, context, response,
                     [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.Reload(
-                          std::move(evidence), *request, std::move(done));
+                      context_.core.workers.Reload(std::move(evidence),
+                                                   *request, std::move(done));
                     });
 }
 

@@ -26,8 +26,7 @@ class SessionAdapter final : public v1::SessionService::CallbackService {
  public:
   explicit SessionAdapter(AdapterContext context) : context_(context) {}
 
-  AttachStream::Reactor* Attach(
-      grpc::CallbackServerContext* context) override {
+  AttachStream::Reactor* Attach(grpc::CallbackServerContext* context) override {
     return AttachStream::Start(*context, context_.core, context_.peers,
                                context_.executor);
   }
@@ -43,10 +42,10 @@ class MessageAdapter final : public v1::MessageService::CallbackService {
   grpc::ServerUnaryReactor* Send(grpc::CallbackServerContext* context,
                                  const v1::SendRequest* request,
                                  v1::SendResponse* response) override;
-  grpc::ServerUnaryReactor* GetMessage(grpc::CallbackServerContext* context,
-                                       const v1::GetMessageRequest* request,
-                                       v1::GetMessageResponse* response)
-      override;
+  grpc::ServerUnaryReactor* GetMessage(
+      grpc::CallbackServerContext* context,
+      const v1::GetMessageRequest* request,
+      v1::GetMessageResponse* response) override;
   grpc::ServerUnaryReactor* ListMessages(
       grpc::CallbackServerContext* context,
       const v1::ListMessagesRequest* request,

@@ -47,10 +47,9 @@ bool IsFree(int port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool is_free =
-      bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof(address)) ==
-          0 &&
-      listen(probe, 1) == 0;
+  const bool is_free = bind(probe, reinterpret_cast<sockaddr*>(&address),
+                            sizeof(address)) == 0 &&
+                       listen(probe, 1) == 0;
   close(probe);
   return is_free;
 }
@@ -226,9 +225,9 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     spdlog::shutdown();
     _exit(70);
   };
-  INTERCOM_ASSIGN_OR_RETURN(
-      auto runner, StateRunner::Create(std::move(store.db), clock_,
-                                       std::move(runner_options)));
+  INTERCOM_ASSIGN_OR_RETURN(auto runner,
+                            StateRunner::Create(std::move(store.db), clock_,
+                                                std::move(runner_options)));
   INTERCOM_ASSIGN_OR_RETURN(auto reader, Reader::Open(path));
   rooms_ = std::make_unique<Rooms>(std::move(store), std::move(runner),
                                    std::move(reader), clock_, random_, options_,

@@ -74,8 +74,8 @@ absl::Status CheckOwner(const std::string& home) {
     return HomeInvalid(home + " is no directory");
   }
   if (facts.st_uid != getuid()) {
-    return HomeInvalid("the state directory " + home +
-                       " belongs to user " + std::to_string(facts.st_uid));
+    return HomeInvalid("the state directory " + home + " belongs to user " +
+                       std::to_string(facts.st_uid));
   }
   if ((facts.st_mode & 0077) != 0 && chmod(home.c_str(), 0700) != 0) {
     return HomeInvalid("others can enter the state directory " + home);
@@ -89,8 +89,8 @@ absl::Status CheckOwner(const std::string& home) {
 // Writes a small file completely or not at all.
 absl::Status PublishFile(const std::string& path, const std::string& content) {
   const std::string temporary = path + ".new";
-  const int descriptor = open(temporary.c_str(),
-                              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int descriptor =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) return ErrnoError(errno, "can't write " + temporary);
   const ssize_t written = write(descriptor, content.data(), content.size());
   const int error = written < 0 ? errno : ENOSPC;
@@ -115,8 +115,8 @@ absl::StatusOr<std::unique_ptr<StateDirectory>> StateDirectory::Open(
     std::string home) {
   INTERCOM_RETURN_IF_ERROR(CheckSocketPath(SocketPath(home)));
   std::error_code error;
-  std::filesystem::create_directories(
-      std::filesystem::path(home).parent_path(), error);
+  std::filesystem::create_directories(std::filesystem::path(home).parent_path(),
+                                      error);
   if (!error && mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     error = std::error_code(errno, std::generic_category());
   }
@@ -179,8 +179,7 @@ void StateDirectory::SocketBound() {
 
 bool StateDirectory::IsInPlace() const {
   struct stat facts {};
-  return lock_->IsInPlace() &&
-         stat(SocketPath(home_).c_str(), &facts) == 0 &&
+  return lock_->IsInPlace() && stat(SocketPath(home_).c_str(), &facts) == 0 &&
          S_ISSOCK(facts.st_mode) && facts.st_ino == socket_inode_;
 }
 

@@ -28,8 +28,7 @@ constexpr int kFirstDescriptor = 64;
 int DescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  return static_cast<int>(
-      std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
 }
 
 uint64_t InodeOf(const std::string& path) {

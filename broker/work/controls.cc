@@ -20,10 +20,9 @@ void Controls::Send(const std::string& session_id, v1::Control control,
                     absl::Duration timeout, Answered answered) {
   const Attachment* attachment = roster_.Find(session_id);
   if (attachment == nullptr) return answered(Away(session_id));
-  const auto waiting =
-      std::count_if(pending_.begin(), pending_.end(), [&](const auto& entry) {
-        return entry.second.session_id == session_id;
-      });
+  const auto waiting = std::count_if(
+      pending_.begin(), pending_.end(),
+      [&](const auto& entry) { return entry.second.session_id == session_id; });
   if (static_cast<size_t>(waiting) >= kMaxPerSession) {
     return answered(Error(absl::StatusCode::kResourceExhausted, "CONTROLS_FULL",
                           "32 controls wait for this session's host; try "
@@ -38,10 +37,10 @@ void Controls::Send(const std::string& session_id, v1::Control control,
   attachment->link->Send(std::move(frame));
   runner_.PostDelayedTask(
       [this, id] {
-        Resolve(id, Error(absl::StatusCode::kDeadlineExceeded,
-                          "OUTCOME_UNKNOWN",
-                          "the session's host did not answer in time; whether "
-                          "it acted is unknown"));
+        Resolve(id,
+                Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
+                      "the session's host did not answer in time; whether "
+                      "it acted is unknown"));
       },
       timeout);
 }
@@ -49,8 +48,7 @@ void Controls::Send(const std::string& session_id, v1::Control control,
 void Controls::OnResult(SessionKey key, v1::ControlResult result) {
   runner_.PostTask([this, key = std::move(key), result = std::move(result)] {
     const auto found = pending_.find(result.control_id());
-    if (found == pending_.end() ||
-        found->second.session_id != key.session_id ||
+    if (found == pending_.end() || found->second.session_id != key.session_id ||
         found->second.epoch != key.epoch) {
       return;
     }
@@ -71,8 +69,8 @@ void Controls::OnDetached(const Attachment& attachment, bool) {
 
 void Controls::Resolve(std::string_view control_id,
                        absl::StatusOr<v1::ControlResult> outcome) {
-  const auto found = pending_.find(
-      absl::string_view(control_id.data(), control_id.size()));
+  const auto found =
+      pending_.find(absl::string_view(control_id.data(), control_id.size()));
   if (found == pending_.end()) return;
   Answered answered = std::move(found->second.answered);
   pending_.erase(found);

@@ -52,24 +52,22 @@ void Inspection::ListAttachments(CallerEvidence evidence,
 
 void Inspection::ListWorkspaces(CallerEvidence evidence,
                                 Done<v1::ListWorkspacesResponse> done) {
-  AnswerOn(std::move(evidence), std::move(done),
-           [this]() -> absl::StatusOr<v1::ListWorkspacesResponse> {
-             v1::ListWorkspacesResponse response;
-             for (const auto& workspace : mirror_.All()) {
-               v1::WorkspaceSummary& summary = *response.add_workspaces();
-               summary.set_root(workspace->root);
-               summary.set_coordinator_session_id(
-                   workspace->coordinator_session_id);
-               summary.set_generation(workspace->generation);
-               *summary.mutable_mirrored_at() =
-                   ToProto(workspace->mirrored_at);
-               summary.set_stale(!workspace->config_error.empty());
-               summary.set_config_error(workspace->config_error);
-               summary.set_agents(static_cast<int32_t>(
-                   workspace->agents.size()));
-             }
-             return response;
-           });
+  AnswerOn(
+      std::move(evidence), std::move(done),
+      [this]() -> absl::StatusOr<v1::ListWorkspacesResponse> {
+        v1::ListWorkspacesResponse response;
+        for (const auto& workspace : mirror_.All()) {
+          v1::WorkspaceSummary& summary = *response.add_workspaces();
+          summary.set_root(workspace->root);
+          summary.set_coordinator_session_id(workspace->coordinator_session_id);
+          summary.set_generation(workspace->generation);
+          *summary.mutable_mirrored_at() = ToProto(workspace->mirrored_at);
+          summary.set_stale(!workspace->config_error.empty());
+          summary.set_config_error(workspace->config_error);
+          summary.set_agents(static_cast<int32_t>(workspace->agents.size()));
+        }
+        return response;
+      });
 }
 
 void Inspection::ListMailboxes(CallerEvidence evidence,

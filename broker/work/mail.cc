@@ -80,9 +80,10 @@ absl::Status Mail::Spend(const std::string& sender) {
   const auto [found, added] = allowances_.try_emplace(sender);
   Allowance& allowance = found->second;
   if (!added) {
-    allowance.sends = std::min(
-        kSendBurst, allowance.sends + absl::ToDoubleSeconds(now - allowance.at) *
-                                          kSendsPerSecond);
+    allowance.sends =
+        std::min(kSendBurst,
+                 allowance.sends + absl::ToDoubleSeconds(now - allowance.at) *
+                                       kSendsPerSecond);
   }
   allowance.at = now;
   if (allowance.sends < 1) {
@@ -203,13 +204,15 @@ void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
       return done(caller.status());
     }
     if (directory.empty()) return ListIn(std::move(filter), std::move(done));
-    workspaces_.FindRoot(directory, [this, filter = std::move(filter),
-                                     done = std::move(done)](auto root) mutable {
-      if (!root.ok()) return done(root.status());
-      if (root->empty()) return done(v1::ListMessagesResponse());
-      filter.workspace_root = *root;
-      ListIn(std::move(filter), std::move(done));
-    });
+    workspaces_.FindRoot(directory,
+                         [this, filter = std::move(filter),
+                          done = std::move(done)](auto root) mutable {
+                           if (!root.ok()) return done(root.status());
+                           if (root->empty())
+                             return done(v1::ListMessagesResponse());
+                           filter.workspace_root = *root;
+                           ListIn(std::move(filter), std::move(done));
+                         });
   });
 }
 

@@ -39,7 +39,8 @@ class Mail {
         reader_(reader),
         clock_(clock) {}
 
-  using RecordDone = absl::AnyInvocable<void(absl::StatusOr<v1::DeliveryRecord>)>;
+  using RecordDone =
+      absl::AnyInvocable<void(absl::StatusOr<v1::DeliveryRecord>)>;
   void Send(CallerEvidence evidence, v1::SendRequest request, RecordDone done);
   void Get(CallerEvidence evidence, std::string id, RecordDone done);
   void Withdraw(CallerEvidence evidence, std::string envelope_id,

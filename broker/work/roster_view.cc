@@ -42,9 +42,9 @@ v1::RosterEntry RosterView::Describe(std::string_view session_id,
       described.set_project_directory(attachment->project_directory);
     } else {
       described.set_responsibility_loaded(!attachment->loaded_hash.empty());
-      described.set_responsibility_outdated(
-          !attachment->loaded_hash.empty() &&
-          attachment->loaded_hash != entry->entry_hash());
+      described.set_responsibility_outdated(!attachment->loaded_hash.empty() &&
+                                            attachment->loaded_hash !=
+                                                entry->entry_hash());
     }
     described.set_host_pid(attachment->host_pid);
     described.set_epoch(attachment->epoch);
@@ -64,8 +64,7 @@ v1::GetWorkspaceResponse RosterView::Describe(
   if (!workspace.claimed_coordinator_session_id.empty() &&
       workspace.config_error.empty()) {
     response.set_config_error(
-        "the config names session " +
-        workspace.claimed_coordinator_session_id +
+        "the config names session " + workspace.claimed_coordinator_session_id +
         " as coordinator; " + workspace.coordinator_session_id +
         " stays coordinator until a person confirms the change");
   }

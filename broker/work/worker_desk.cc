@@ -95,8 +95,8 @@ void WorkerDesk::Configure(CallerEvidence evidence,
       [this, configuration](const DecidedCall& call,
                             Effects& effects) -> absl::Status {
         configuration->workspace = call.workspace;
-        INTERCOM_RETURN_IF_ERROR(CheckSession(
-            configuration->entry.session_id(), call.workspace->root));
+        INTERCOM_RETURN_IF_ERROR(CheckSession(configuration->entry.session_id(),
+                                              call.workspace->root));
         effects.AfterCommit(
             [this, configuration] { CheckDirectory(configuration); });
         return absl::OkStatus();
@@ -138,16 +138,14 @@ void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {
 
 void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
   // Decided again on what is read for the edit: the coordinator of then writes.
-  const auto edit = [entry = configuration->entry,
-                     claimed = configuration->workspace
-                                   ->claimed_coordinator_session_id,
-                     coordinator =
-                         configuration->workspace->coordinator_session_id](
-                        const ReadConfig& read) -> absl::StatusOr<std::string> {
+  const auto edit =
+      [entry = configuration->entry,
+       claimed = configuration->workspace->claimed_coordinator_session_id,
+       coordinator = configuration->workspace->coordinator_session_id](
+          const ReadConfig& read) -> absl::StatusOr<std::string> {
     const std::string& named = read.config.coordinator().session_id();
     if (named != coordinator || !claimed.empty()) {
-      return Error(absl::StatusCode::kFailedPrecondition,
-                   "COORDINATOR_CHANGED",
+      return Error(absl::StatusCode::kFailedPrecondition, "COORDINATOR_CHANGED",
                    "the config names session " + named +
                        " as coordinator now; nothing was written. Put " +
                        coordinator +
@@ -204,8 +202,8 @@ void WorkerDesk::Reload(CallerEvidence evidence,
       std::make_shared<Done<v1::ReloadWorkerResponse>>(std::move(done));
   workspaces_.Decide(
       std::move(evidence), "", Operation::kWorkerReload, /*last_good=*/false,
-      [this, to = request.to(), shared_done](
-          const DecidedCall& call, Effects& effects) -> absl::Status {
+      [this, to = request.to(), shared_done](const DecidedCall& call,
+                                             Effects& effects) -> absl::Status {
         INTERCOM_ASSIGN_OR_RETURN(const v1::AgentEntry entry,
                                   RouteToWorker(to, call.workspace->agents));
         effects.AfterCommit([this, entry, shared_done] {
@@ -226,14 +224,12 @@ void WorkerDesk::Reload(CallerEvidence evidence,
                   return (*shared_done)(result.status());
                 }
                 if (!result->ok()) {
-                  return (*shared_done)(
-                      Error(absl::StatusCode::kFailedPrecondition,
-                            "RELOAD_FAILED",
-                            SafeLabel(entry.name()) + " could not load it: " +
-                                SafeLabel(result->error(), 512)));
+                  return (*shared_done)(Error(
+                      absl::StatusCode::kFailedPrecondition, "RELOAD_FAILED",
+                      SafeLabel(entry.name()) + " could not load it: " +
+                          SafeLabel(result->error(), 512)));
                 }
-                if (Attachment* attachment =
-                        roster_.Find(entry.session_id())) {
+                if (Attachment* attachment = roster_.Find(entry.session_id())) {
                   attachment->loaded_hash = entry.entry_hash();
                   attachment->awaits_reload = false;
                 }
@@ -257,34 +253,34 @@ void WorkerDesk::RequestStatus(CallerEvidence evidence,
       std::make_shared<Done<v1::RequestStatusResponse>>(std::move(done));
   workspaces_.Decide(
       std::move(evidence), "", Operation::kStatusRequest, /*last_good=*/false,
-      [this, to = request.to(), shared_done](
-          const DecidedCall& call, Effects& effects) -> absl::Status {
+      [this, to = request.to(), shared_done](const DecidedCall& call,
+                                             Effects& effects) -> absl::Status {
         INTERCOM_ASSIGN_OR_RETURN(const v1::AgentEntry entry,
                                   RouteToWorker(to, call.workspace->agents));
-        effects.AfterCommit([this, entry, workspace = call.workspace,
-                             shared_done] {
-          v1::RequestStatusResponse response;
-          *response.mutable_entry() =
-              view_.Describe(entry.session_id(), workspace.get(), &entry);
-          response.set_report_requested(roster_.Find(entry.session_id()) !=
-                                        nullptr);
-          if (response.report_requested()) {
-            v1::Control control;
-            control.set_kind(v1::Control::KIND_REPORT_STATUS);
-            controls_.Send(
-                entry.session_id(), std::move(control), kControlTimeout,
-                [this, id = entry.session_id(), workspace](auto result) {
-                  if (!result.ok() || !result->ok()) return;
-                  runner_.PostCommand(
-                      {[this, id, workspace,
-                        status = result->status()](Effects& effects) {
-                         return PostStatus(*workspace, id, status, effects);
-                       },
-                       nullptr});
-                });
-          }
-          (*shared_done)(std::move(response));
-        });
+        effects.AfterCommit(
+            [this, entry, workspace = call.workspace, shared_done] {
+              v1::RequestStatusResponse response;
+              *response.mutable_entry() =
+                  view_.Describe(entry.session_id(), workspace.get(), &entry);
+              response.set_report_requested(roster_.Find(entry.session_id()) !=
+                                            nullptr);
+              if (response.report_requested()) {
+                v1::Control control;
+                control.set_kind(v1::Control::KIND_REPORT_STATUS);
+                controls_.Send(
+                    entry.session_id(), std::move(control), kControlTimeout,
+                    [this, id = entry.session_id(), workspace](auto result) {
+                      if (!result.ok() || !result->ok()) return;
+                      runner_.PostCommand(
+                          {[this, id, workspace,
+                            status = result->status()](Effects& effects) {
+                             return PostStatus(*workspace, id, status, effects);
+                           },
+                           nullptr});
+                    });
+              }
+              (*shared_done)(std::move(response));
+            });
         return absl::OkStatus();
       },
       [shared_done](const absl::Status& status) { (*shared_done)(status); });
@@ -306,7 +302,8 @@ void WorkerDesk::ReportStatus(CallerEvidence evidence,
         response.mutable_status()->set_session_id(call.caller.session_id);
         response.mutable_status()->set_port(port_);
         response.set_reported(true);
-        effects.AfterSync([shared_done, response] { (*shared_done)(response); });
+        effects.AfterSync(
+            [shared_done, response] { (*shared_done)(response); });
         return absl::OkStatus();
       },
       [shared_done](const absl::Status& status) { (*shared_done)(status); });
@@ -320,8 +317,8 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
   if (attachment == nullptr) return absl::OkStatus();
   const v1::Sender sender = SenderOf(*attachment, workspace);
   std::string text = "Status of ";
-  text += sender.name().empty() ? "an unnamed session"
-                                : SafeLabel(sender.name());
+  text +=
+      sender.name().empty() ? "an unnamed session" : SafeLabel(sender.name());
   text += " (session " + session_id + ", ";
   text += RoleName(sender.role());
   text += "): ";
@@ -339,6 +336,7 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
 }
 
 void WorkerDesk::OnAttached(Attachment& attachment) {
+  ShowChange(attachment.root, attachment.session_id);
   if (attachment.role == v1::ROLE_COORDINATOR) {
     return RecordPort(attachment.root, attachment.session_id);
   }
@@ -351,12 +349,25 @@ void WorkerDesk::OnAttached(Attachment& attachment) {
   Announce(attachment.session_id);
 }
 
+void WorkerDesk::ShowChange(const std::string& root,
+                            const std::string& session_id) {
+  const auto workspace = mirror_.Find(root);
+  if (workspace == nullptr) return;
+  const Attachment* coordinator =
+      roster_.Find(workspace->coordinator_session_id);
+  if (coordinator == nullptr || coordinator->session_id == session_id) return;
+  v1::AttachResponse frame;
+  *frame.mutable_roster_changed()->add_entries() = view_.Describe(
+      session_id, workspace.get(), workspace->EntryOf(session_id));
+  coordinator->link->Send(std::move(frame));
+}
+
 void WorkerDesk::RecordPort(const std::string& root,
                             const std::string& coordinator) {
   lanes_.Update(
       root,
-      [coordinator, port = port_](
-          const ReadConfig& read) -> absl::StatusOr<std::string> {
+      [coordinator,
+       port = port_](const ReadConfig& read) -> absl::StatusOr<std::string> {
         if (read.config.coordinator().session_id() != coordinator) {
           return read.bytes;
         }
@@ -371,12 +382,12 @@ void WorkerDesk::RecordPort(const std::string& root,
                        MessageOf(snapshot.status()));
           return;
         }
-        runner_.PostCommand(
-            {[this, snapshot = *snapshot](Effects& effects) {
-               return mirror_.Apply(*snapshot, /*repin=*/false, effects)
-                   .status();
-             },
-             nullptr});
+        runner_.PostCommand({[this, snapshot = *snapshot](Effects& effects) {
+                               return mirror_
+                                   .Apply(*snapshot, /*repin=*/false, effects)
+                                   .status();
+                             },
+                             nullptr});
       });
 }
 
@@ -403,10 +414,21 @@ void WorkerDesk::Announce(const std::string& session_id) {
 }
 
 void WorkerDesk::OnDetached(const Attachment& attachment, bool restarting) {
-  if (attachment.root.empty() || restarting) return;
-  if (const auto workspace = mirror_.Find(attachment.root)) {
+  if (attachment.root.empty()) return;
+  if (!restarting) return Left(attachment.root, attachment.session_id);
+  // Nothing is said for as long as it may come back.
+  runner_.PostDelayedTask(
+      [this, root = attachment.root, id = attachment.session_id] {
+        if (roster_.Find(id) == nullptr) Left(root, id);
+      },
+      Roster::kRestartGrace);
+}
+
+void WorkerDesk::Left(const std::string& root, const std::string& session_id) {
+  ShowChange(root, session_id);
+  if (const auto workspace = mirror_.Find(root)) {
     dispatcher_.WithdrawNotices(workspace->coordinator_session_id,
-                                kRegistration, attachment.session_id);
+                                kRegistration, session_id);
   }
 }
 

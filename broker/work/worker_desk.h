@@ -76,6 +76,10 @@ class WorkerDesk : public AttachmentObserver {
                           const std::string& session_id,
                           const v1::StatusReport& status, Effects& effects);
   void Announce(const std::string& session_id);
+  // The session is gone, and did not come back in its time.
+  void Left(const std::string& root, const std::string& session_id);
+  // Tells the coordinator's host, not its model, that a session came or went.
+  void ShowChange(const std::string& root, const std::string& session_id);
   // The config is the public record of where the broker listens.
   void RecordPort(const std::string& root, const std::string& coordinator);
 

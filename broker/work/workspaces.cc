@@ -27,13 +27,13 @@ void Workspaces::Decide(CallerEvidence evidence, std::string directory,
                     failed = std::move(failed)]() mutable {
     absl::StatusOr<Caller> caller = callers_.Resolve(evidence);
     if (!caller.ok()) return failed(caller.status());
-    const Attachment* attachment =
-        caller->host_session_id.empty() ? nullptr
-                                        : roster_.Find(caller->host_session_id);
+    const Attachment* attachment = caller->host_session_id.empty()
+                                       ? nullptr
+                                       : roster_.Find(caller->host_session_id);
     if (attachment != nullptr) {
       if (attachment->root.empty()) {
-        const absl::Status denied = CheckPermitted(operation, caller->origin,
-                                                   v1::ROLE_PEER);
+        const absl::Status denied =
+            CheckPermitted(operation, caller->origin, v1::ROLE_PEER);
         return failed(denied.ok() ? NoWorkspace("for this session") : denied);
       }
       return DecideIn(attachment->root, *std::move(caller), operation,
