@@ -18,7 +18,7 @@ const LARGEST_BYTES = 512 * 1024;
 
 // Written so that no pattern finds itself in this file.
 const FORBIDDEN = [
-	[/(?:^|[\s"'`=(:])\/(?:root|work)\/[\w.]/, "a path of one machine"],
+	[/(?:^|[\s"'`=(:])\/(?:root|work\/(?:main|shared))\/[\w.]/, "a path of one machine"],
 	[/(?:^|[\s"'`=(:])\/home\/(?!me\/|user\/|you\/|ada\/|USER)\w+\//, "a path of one machine"],
 	[/\bregistry\.[a-z]+\.[a-z]/i, "a registry's address"],
 	[/\b(?:deb|ftp|security)\.debian\.[a-z]/i, "a registry's address"],

@@ -66,21 +66,23 @@ cpp_names() {
     while read -r name; do ! wanted "$1$name" || echo "$name"; done
 }
 
-# cpp_tests PREFIX TREE: every wanted program by ctest, counted by its cases.
+# cpp_tests PREFIX TREE: every wanted program by a ctest of its own (the output
+# of two in one ctest gets mixed up), two at a time, counted by its cases.
 cpp_tests() {
-  local tree=$2 log=$REPORT_DIR/ctest.log number name state ok bad seconds names
-  mapfile -t names < <(cpp_names "$1" "$tree")
-  [ "${#names[@]}" -gt 0 ] || return 0
-  ctest --test-dir "$tree" -j 2 -V --timeout 600 -Q -O "$log" \
-    -R "^($(IFS='|'; echo "${names[*]}"))\$" </dev/null >/dev/null 2>&1
-  # The lines of test N begin with "N:", its end is "k/n Test #N: name ... Passed 0.1 sec".
-  while read -r number name state seconds; do
-    sed -n "s/^$number: //p" "$log" >"$REPORT_DIR/log"
-    ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\?\.$/\1/p' "$REPORT_DIR/log" | tail -n 1)
-    bad=$(sed -n 's/^ *\([0-9]*\) FAILED TESTS\?$/\1/p' "$REPORT_DIR/log" | tail -n 1)
-    [ "$state" = Passed ] || [ -n "$bad" ] || bad=1
-    verdict "$1$name" "${ok:-0}" "${bad:-0}" "${seconds%.*}" "$REPORT_DIR/log"
-  done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#\([0-9]*\): \([^ ]*\) \.*[ *]*\([A-Za-z]*\).* \([0-9.]*\) sec.*$/\1 \2 \3 \4/p' "$log")
+  local tree=$2 logs=$REPORT_DIR/ctest log name ok bad seconds
+  mkdir -p "$logs"
+  cpp_names "$1" "$tree" | xargs -r -P 2 -I NAME sh -c \
+    'ctest --test-dir "$1" -V --timeout 600 -R "^NAME\$" </dev/null >"$2/NAME" 2>&1; echo $? >>"$2/NAME"' \
+    - "$tree" "$logs"
+  for log in "$logs"/*; do
+    [ -f "$log" ] || continue
+    name=$(basename "$log")
+    ok=$(sed -n 's/^[0-9]*: \[  PASSED  \] \([0-9]*\) tests\{0,1\}\.$/\1/p' "$log" | tail -n 1)
+    bad=$(sed -n 's/^[0-9]*: *\([0-9]*\) FAILED TESTS\{0,1\}$/\1/p' "$log" | tail -n 1)
+    seconds=$(sed -n 's/^Total Test time (real) = *\([0-9]*\).*/\1/p' "$log")
+    if [ "$(tail -n 1 "$log")" != 0 ] && [ "${bad:-0}" -eq 0 ]; then bad=1; fi
+    verdict "$1$name" "${ok:-0}" "${bad:-0}" "${seconds:-?}" "$log"
+  done
 }
 
 finish() {
