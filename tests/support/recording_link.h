@@ -77,9 +77,8 @@ class RecordingLink : public SessionLink {
   }
 
  private:
-  std::vector<v1::AttachResponse> Select(
-      v1::AttachResponse::FrameCase kind) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+  std::vector<v1::AttachResponse> Select(v1::AttachResponse::FrameCase kind)
+      const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     std::vector<v1::AttachResponse> found;
     for (const auto& frame : frames_) {
       if (frame.frame_case() == kind) found.push_back(frame);

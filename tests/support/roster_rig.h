@@ -202,7 +202,7 @@ class RosterRig : public ::testing::Test {
   WorkspaceMirror mirror_{workspace_store_, clock_};
   WorkspaceGate gate_{lanes_, *runner_, mirror_};
   Roster roster_{clock_};
-  Registrar registrar_{*runner_, lanes_,         mirror_, roster_,
+  Registrar registrar_{*runner_,       lanes_, mirror_, roster_,
                        session_store_, clock_, random_, Facts()};
 };
 

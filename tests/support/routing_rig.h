@@ -86,8 +86,7 @@ class RoutingRig : public RosterRig {
           recipient = std::move(recipient)](Effects& effects) -> absl::Status {
            auto valid = ValidatedEnvelope::FromBroker(envelope);
            if (!valid.ok()) return valid.status();
-           auto record =
-               dispatcher_.Accept(*valid, sender, recipient, effects);
+           auto record = dispatcher_.Accept(*valid, sender, recipient, effects);
            if (!record.ok()) return record.status();
            effects.AfterSync([put, record = *record] { put(record); });
            return absl::OkStatus();

@@ -13,7 +13,8 @@ class TempDir {
  public:
   TempDir() {
     std::string pattern =
-        (std::filesystem::temp_directory_path() / "intercom 🛰 XXXXXX").string();
+        (std::filesystem::temp_directory_path() / "intercom 🛰 XXXXXX")
+            .string();
     if (mkdtemp(pattern.data()) == nullptr) {
       throw std::runtime_error("mkdtemp " + pattern);
     }

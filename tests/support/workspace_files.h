@@ -51,7 +51,8 @@ inline std::string ReadText(const std::string& path) {
 // versions of it look the same to stat.
 inline void WriteConfig(const std::string& root, const std::string& text) {
   const std::string path = ConfigPath(root);
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::filesystem::create_directories(
+      std::filesystem::path(path).parent_path());
   std::ofstream(path + ".edit", std::ios::binary) << text;
   std::filesystem::rename(path + ".edit", path);
 }

@@ -120,8 +120,8 @@ class BadHelloTest : public RegistrarTest,
 TEST_P(BadHelloTest, IsRefusedAndLeavesNothing) {
   v1::Hello hello = HelloOf("s-1");
   GetParam().break_it(hello);
-  EXPECT_THAT(TryAttach(hello), FailsWith(absl::StatusCode::kInvalidArgument,
-                                          GetParam().reason));
+  EXPECT_THAT(TryAttach(hello),
+              FailsWith(absl::StatusCode::kInvalidArgument, GetParam().reason));
   EXPECT_EQ(OnState([&] { return roster_.size(); }), 0u);
   EXPECT_FALSE(fs::exists(ConfigPath(root_)));
 }
@@ -140,11 +140,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "HELLO_INVALID"},
         BadHello{"no host process", [](v1::Hello& h) { h.clear_host_pid(); },
                  "HELLO_INVALID"},
-        BadHello{"a long name",
-                 [](v1::Hello& h) {
-                   h.set_session_name(std::string(513, 'n'));
-                 },
-                 "HELLO_INVALID"},
+        BadHello{
+            "a long name",
+            [](v1::Hello& h) { h.set_session_name(std::string(513, 'n')); },
+            "HELLO_INVALID"},
         BadHello{"a long scope",
                  [](v1::Hello& h) { h.set_scope(std::string(65, 's')); },
                  "HELLO_INVALID"},
@@ -445,8 +444,8 @@ TEST_F(RegistrarTest, WhenASessionWasLastSeenIsStored) {
   const TestSession session = Attach("c-1");
   Advance(absl::Minutes(3));
   Detach(session);
-  const absl::Time seen = OnState(
-      [&] { return session_store_.Find("c-1").value()->last_seen_at; });
+  const absl::Time seen =
+      OnState([&] { return session_store_.Find("c-1").value()->last_seen_at; });
   EXPECT_EQ(seen, absl::FromUnixMicros(absl::ToUnixMicros(clock_.Now())));
 }
 

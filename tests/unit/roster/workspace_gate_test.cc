@@ -21,8 +21,9 @@ class WorkspaceGateTest : public RosterRig {
   Used Use(bool last_good, absl::Status result = absl::OkStatus()) {
     Answer<Used> used;
     runner_->PostTask([&, put = used.Callback()] {
-      auto use = [put, result](const std::shared_ptr<const Workspace>& workspace,
-                               Effects& effects) {
+      auto use = [put, result](
+                     const std::shared_ptr<const Workspace>& workspace,
+                     Effects& effects) {
         effects.AfterCommit([put, workspace] { put(workspace); });
         return result;
       };

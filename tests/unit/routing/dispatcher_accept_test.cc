@@ -22,7 +22,8 @@ class DispatcherAcceptTest : public RoutingRig {};
 
 TEST_F(DispatcherAcceptTest, WhatIsAcceptedIsDeliveredInTheOrderOfAcceptance) {
   const TestSession bob = AttachPeer("bob");
-  for (const char* id : {"e1", "e2", "e3"}) EXPECT_THAT(Accept(Message(id)), IsOk());
+  for (const char* id : {"e1", "e2", "e3"})
+    EXPECT_THAT(Accept(Message(id)), IsOk());
   EXPECT_THAT(Accept(Message("e4"), "carol"), IsOk());
   EXPECT_THAT(bob.link->texts(), ElementsAre("text of e1", "text of e2",
                                              "text of e3", "text of e4"));
@@ -60,7 +61,8 @@ TEST_F(DispatcherAcceptTest, MailForARestartingSessionSaysStarting) {
   EXPECT_EQ(RecordOf("alice/e1").wait_reason(), v1::WAIT_REASON_AWAY);
 }
 
-TEST_F(DispatcherAcceptTest, SinceWhenItWaitsIsTheLaterOfItsOwnAndTheDeparture) {
+TEST_F(DispatcherAcceptTest,
+       SinceWhenItWaitsIsTheLaterOfItsOwnAndTheDeparture) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Accept(Message("e1")), IsOk());
   Advance(absl::Seconds(10));
@@ -153,10 +155,11 @@ class SmallMailboxTest : public RoutingRig {
 };
 
 TEST_F(SmallMailboxTest, AFullMailboxRefusesAndEvictsNothing) {
-  for (const char* id : {"e1", "e2", "e3"}) EXPECT_THAT(Accept(Message(id)), IsOk());
+  for (const char* id : {"e1", "e2", "e3"})
+    EXPECT_THAT(Accept(Message(id)), IsOk());
   const auto refused = Accept(Message("e4"));
-  EXPECT_THAT(refused, FailsWith(absl::StatusCode::kResourceExhausted,
-                                 "MAILBOX_FULL"));
+  EXPECT_THAT(refused,
+              FailsWith(absl::StatusCode::kResourceExhausted, "MAILBOX_FULL"));
   EXPECT_THAT(MessageOf(refused.status()), HasSubstr("3 envelopes"));
   EXPECT_EQ(MailboxOf("bob").envelopes, 3);
   EXPECT_EQ(RecordOf("alice/e4").delivery_id(), "");
@@ -166,9 +169,10 @@ TEST_F(SmallMailboxTest, AFullMailboxRefusesAndEvictsNothing) {
 
 TEST_F(SmallMailboxTest, WhatIsInjectedMakesRoom) {
   const TestSession bob = AttachPeer("bob");
-  for (const char* id : {"e1", "e2", "e3"}) EXPECT_THAT(Accept(Message(id)), IsOk());
-  EXPECT_THAT(Accept(Message("e4")), FailsWith(
-      absl::StatusCode::kResourceExhausted, "MAILBOX_FULL"));
+  for (const char* id : {"e1", "e2", "e3"})
+    EXPECT_THAT(Accept(Message(id)), IsOk());
+  EXPECT_THAT(Accept(Message("e4")),
+              FailsWith(absl::StatusCode::kResourceExhausted, "MAILBOX_FULL"));
   SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_INJECTED);
   EXPECT_THAT(Accept(Message("e4")), IsOk());
 }
@@ -185,9 +189,8 @@ class SmallMailboxBytesTest : public RoutingRig {
 
 TEST_F(SmallMailboxBytesTest, AMailboxIsFullByItsBytesToo) {
   EXPECT_THAT(Accept(Message("e1", std::string(900, 'x'))), IsOk());
-  EXPECT_THAT(
-      Accept(Message("e2", std::string(100, 'x'))),
-      FailsWith(absl::StatusCode::kResourceExhausted, "MAILBOX_FULL"));
+  EXPECT_THAT(Accept(Message("e2", std::string(100, 'x'))),
+              FailsWith(absl::StatusCode::kResourceExhausted, "MAILBOX_FULL"));
   EXPECT_EQ(RecordOf("alice/e2").delivery_id(), "");
 }
 
@@ -228,15 +231,14 @@ TEST(DurableBeforeAnsweredTest, TheAnswerWaitsForTheDiskAndDeliveryDoesNot) {
   v1::Sender sender;
   sender.set_session_id("alice");
   Answer<absl::Status> answer;
-  runner->PostCommand(
-      {[&, put = answer.Callback()](Effects& effects) {
-         effects.AfterSync([put] { put(absl::OkStatus()); });
-         return dispatcher
-             .Accept(*ValidatedEnvelope::FromClient(envelope), sender,
-                     {"bob", "", {}}, effects)
-             .status();
-       },
-       nullptr});
+  runner->PostCommand({[&, put = answer.Callback()](Effects& effects) {
+                         effects.AfterSync([put] { put(absl::OkStatus()); });
+                         return dispatcher
+                             .Accept(*ValidatedEnvelope::FromClient(envelope),
+                                     sender, {"bob", "", {}}, effects)
+                             .status();
+                       },
+                       nullptr});
   link->WaitFor(v1::AttachResponse::kDelivery);
   EXPECT_EQ(answer.count(), 0);
   disk.set_value();

@@ -42,8 +42,7 @@ TEST_F(DispatcherDeliveryTest, AtMost32AreOnTheirWay) {
   AcceptMany(40);
   EXPECT_THAT(bob.link->deliveries(), SizeIs(32));
   EXPECT_EQ(RecordOf("alice/e33").wait_reason(), v1::WAIT_REASON_WINDOW);
-  EXPECT_EQ(RecordOf("alice/e32").wait_reason(),
-            v1::WAIT_REASON_UNSPECIFIED);
+  EXPECT_EQ(RecordOf("alice/e32").wait_reason(), v1::WAIT_REASON_UNSPECIFIED);
 }
 
 TEST_F(DispatcherDeliveryTest, CreditComesBackAtInjectedAndNotAtDelivered) {

@@ -1,5 +1,5 @@
-// How deliveries end without reaching a session: withdrawn, superseded, expired;
-// and how notices coalesce.
+// How deliveries end without reaching a session: withdrawn, superseded,
+// expired; and how notices coalesce.
 
 #include <string>
 #include <vector>
@@ -27,8 +27,7 @@ class DispatcherEndsTest : public RoutingRig {
   }
   static std::vector<std::string> Withdrawals(const TestSession& session) {
     std::vector<std::string> ids;
-    for (const auto& frame :
-         session.link->Of(v1::AttachResponse::kWithdraw)) {
+    for (const auto& frame : session.link->Of(v1::AttachResponse::kWithdraw)) {
       ids.push_back(frame.withdraw().delivery_id());
     }
     return ids;

@@ -15,8 +15,7 @@ TEST(StatusConversionTest, OkIsOk) { EXPECT_TRUE(ToGrpc({}).ok()); }
 TEST(StatusConversionTest, CodeReasonAndMessageGoOntoTheWire) {
   const absl::Status status =
       Error(absl::StatusCode::kFailedPrecondition, "TOO_LATE", "it is there");
-  EXPECT_EQ(ToGrpc(status).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ToGrpc(status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(ToGrpc(status).error_message(), "it is there");
   EXPECT_EQ(WireReason(status), "TOO_LATE");
   const v1::Failure failure = ToFailure(status);

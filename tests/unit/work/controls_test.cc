@@ -33,8 +33,7 @@ class ControlsTest : public WorkRig {
   }
   std::vector<v1::Control> Asked() const {
     std::vector<v1::Control> controls;
-    for (const auto& frame :
-         worker_.link->Of(v1::AttachResponse::kControl)) {
+    for (const auto& frame : worker_.link->Of(v1::AttachResponse::kControl)) {
       controls.push_back(frame.control());
     }
     return controls;
@@ -81,8 +80,8 @@ TEST_F(ControlsTest, WithoutAnAnswerInTimeTheOutcomeIsUnknown) {
 
 TEST_F(ControlsTest, AtMost32WaitForASession) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(Ask().count(), 0);
-  EXPECT_THAT(Ask().Wait(), FailsWith(absl::StatusCode::kResourceExhausted,
-                                      "CONTROLS_FULL"));
+  EXPECT_THAT(Ask().Wait(),
+              FailsWith(absl::StatusCode::kResourceExhausted, "CONTROLS_FULL"));
   EXPECT_THAT(Asked(), SizeIs(32));
   Say(worker_.key, Asked()[7].control_id());
   EXPECT_EQ(Ask().count(), 0);

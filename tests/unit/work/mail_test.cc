@@ -58,8 +58,7 @@ class MailTest : public WorkRig {
 // --- Send
 
 TEST_F(MailTest, TheSenderIsWhoTheBrokerKnowsItToBe) {
-  const auto record =
-      Send(CallOf(coordinator_), "reviewer", Message("e1"));
+  const auto record = Send(CallOf(coordinator_), "reviewer", Message("e1"));
   ASSERT_THAT(record, IsOk());
   ASSERT_THAT(worker_.link->deliveries(), SizeIs(1));
   const v1::Sender sender = worker_.link->deliveries()[0].sender();
@@ -73,16 +72,15 @@ TEST_F(MailTest, TheSenderIsWhoTheBrokerKnowsItToBe) {
 
 TEST_F(MailTest, AnAnonymousSessionMayNotSend) {
   const TestSession anonymous = Join("x-1");
-  EXPECT_THAT(Send(CallOf(anonymous), "Coordinator", Message("e1")),
-              FailsWith(absl::StatusCode::kPermissionDenied,
-                        "ANONYMOUS_SENDER"));
+  EXPECT_THAT(
+      Send(CallOf(anonymous), "Coordinator", Message("e1")),
+      FailsWith(absl::StatusCode::kPermissionDenied, "ANONYMOUS_SENDER"));
 }
 
 TEST_F(MailTest, APeerMayNotSend) {
   const TestSession peer = *TryAttach(PeerHello("p-1"));
-  EXPECT_THAT(
-      Send(CallOf(peer), "Coordinator", Message("e1")),
-      FailsWith(absl::StatusCode::kPermissionDenied, "NOT_PERMITTED"));
+  EXPECT_THAT(Send(CallOf(peer), "Coordinator", Message("e1")),
+              FailsWith(absl::StatusCode::kPermissionDenied, "NOT_PERMITTED"));
 }
 
 TEST_F(MailTest, APersonNamesTheWorkspaceByADirectoryInIt) {
@@ -92,17 +90,14 @@ TEST_F(MailTest, APersonNamesTheWorkspaceByADirectoryInIt) {
   ASSERT_THAT(record, IsOk());
   EXPECT_EQ(record->sender().origin(), v1::ORIGIN_PERSON);
   EXPECT_THAT(Send(Person(), "Reviewer", Message("e2")),
-              FailsWith(absl::StatusCode::kFailedPrecondition,
-                        "NO_WORKSPACE"));
+              FailsWith(absl::StatusCode::kFailedPrecondition, "NO_WORKSPACE"));
   EXPECT_THAT(Send(Person(), "Reviewer", Message("e3"), dir_.path()),
-              FailsWith(absl::StatusCode::kFailedPrecondition,
-                        "NO_WORKSPACE"));
+              FailsWith(absl::StatusCode::kFailedPrecondition, "NO_WORKSPACE"));
 }
 
 TEST_F(MailTest, AShellSendsAsItsSessionAndSaysThatItIsAShell) {
   CallerEvidence shell;
-  shell.ancestry = {
-      OnState([&] { return roster_.Find("w-1")->host_pid; })};
+  shell.ancestry = {OnState([&] { return roster_.Find("w-1")->host_pid; })};
   const auto record = Send(shell, "Coordinator", Message("e1"));
   ASSERT_THAT(record, IsOk());
   EXPECT_EQ(record->sender().session_id(), "w-1");
@@ -174,18 +169,18 @@ TEST_F(MailTest, ASessionSends240AtOnceThen120ASecond) {
     return Send(call, "Reviewer", Message("e" + std::to_string(++sent)));
   };
   for (int i = 0; i < 240; ++i) ASSERT_THAT(send(), IsOk());
-  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
-                                "SEND_RATE"));
+  EXPECT_THAT(send(),
+              FailsWith(absl::StatusCode::kResourceExhausted, "SEND_RATE"));
   clock_.Jump(absl::Hours(1));  // says nothing about how much time passed
-  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
-                                "SEND_RATE"));
+  EXPECT_THAT(send(),
+              FailsWith(absl::StatusCode::kResourceExhausted, "SEND_RATE"));
   clock_.Jump(-absl::Hours(2));
   EXPECT_THAT(Send(CallOf(worker_), "Coordinator", Message("mine")), IsOk());
 
   clock_.Advance(absl::Milliseconds(500));
   for (int i = 0; i < 60; ++i) ASSERT_THAT(send(), IsOk());
-  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kResourceExhausted,
-                                "SEND_RATE"));
+  EXPECT_THAT(send(),
+              FailsWith(absl::StatusCode::kResourceExhausted, "SEND_RATE"));
 }
 
 // --- Get
@@ -215,8 +210,8 @@ TEST_F(MailTest, AnAmbiguousPrefixListsWhatItCouldBe) {
     EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message(id)), IsOk());
   }
   const auto ambiguous = Get("abcdef");
-  EXPECT_THAT(ambiguous, FailsWith(absl::StatusCode::kFailedPrecondition,
-                                   "AMBIGUOUS_ID"));
+  EXPECT_THAT(ambiguous,
+              FailsWith(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_ID"));
   EXPECT_THAT(MessageOf(ambiguous.status()), HasSubstr("c-1/abcdef-1"));
   EXPECT_THAT(MessageOf(ambiguous.status()), HasSubstr("c-1/abcdef-2"));
   EXPECT_THAT(Get("abcdef-2"), IsOk());
@@ -239,9 +234,9 @@ TEST_F(MailTest, NobodyWithdrawsAnothersMail) {
   mail_.Withdraw(Person(), "e1", answer.Callback());
   EXPECT_THAT(answer.Wait(),
               FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE"));
-  EXPECT_THAT(WithdrawOwn(coordinator_, "no/id"),
-              FailsWith(absl::StatusCode::kInvalidArgument,
-                        "ENVELOPE_INVALID"));
+  EXPECT_THAT(
+      WithdrawOwn(coordinator_, "no/id"),
+      FailsWith(absl::StatusCode::kInvalidArgument, "ENVELOPE_INVALID"));
 }
 
 // --- List

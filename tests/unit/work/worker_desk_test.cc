@@ -212,9 +212,9 @@ TEST_F(WorkerDeskTest, OnlyTheCoordinatorConfigures) {
 
 TEST_F(WorkerDeskTest, AnInvalidConfigStaysByteIdentical) {
   WriteConfig(root_, "{ broken");
-  EXPECT_THAT(Configure(EntryFor("x-1", "Builder")),
-              FailsWith(absl::StatusCode::kFailedPrecondition,
-                        "CONFIG_INVALID"));
+  EXPECT_THAT(
+      Configure(EntryFor("x-1", "Builder")),
+      FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID"));
   EXPECT_EQ(ReadText(ConfigPath(root_)), "{ broken");
 }
 
@@ -381,9 +381,8 @@ TEST_F(WorkerDeskTest, APersonSeesTheRosterOfADirectory) {
   request.set_directory(root_);
   EXPECT_THAT(Call(&WorkerDesk::GetWorkspace, Person(), request), IsOk());
   request.set_directory(dir_.path());
-  EXPECT_THAT(
-      Call(&WorkerDesk::GetWorkspace, Person(), request),
-      FailsWith(absl::StatusCode::kFailedPrecondition, "NO_WORKSPACE"));
+  EXPECT_THAT(Call(&WorkerDesk::GetWorkspace, Person(), request),
+              FailsWith(absl::StatusCode::kFailedPrecondition, "NO_WORKSPACE"));
 }
 
 // --- Registrations
