@@ -1,9 +1,11 @@
 // Translates a documented `grpcurl` command into its `buf curl` equivalent:
 // grpcurl is in no registry, so the tests run buf instead.
 
-/** Every grpcurl command in a Markdown text, lines joined at a trailing backslash. */
+/** Every grpcurl command in a Markdown text's code blocks, lines joined at a trailing backslash. */
 export function grpcurlCommands(markdown) {
-	return markdown
+	const blocks = [...markdown.matchAll(/^ *```\w*\n([\s\S]*?)^ *```/gm)].map((match) => match[1]);
+	return blocks
+		.join("\n")
 		.replaceAll(/\\\n\s*/g, " ")
 		.split("\n")
 		.map((line) => line.trim().replace(/^\$ /, ""))
