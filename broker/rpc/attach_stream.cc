@@ -145,7 +145,6 @@ void AttachStream::OnRead(bool ok, v1::AttachRequest frame) {
   bool first = false;
   {
     MutexLock lock(mu_);
-    reading_ = false;
     if (!ok) readable_ = false;
     if (ok && !hello_seen_) {
       hello_seen_ = first = true;
@@ -169,6 +168,11 @@ void AttachStream::OnRead(bool ok, v1::AttachRequest frame) {
                 first ? "the first frame must be Hello"
                       : "Hello comes once, and other frames after Welcome"));
     return;
+  }
+  {
+    // Only now: another thread that resumed reading could overtake this frame.
+    MutexLock lock(mu_);
+    reading_ = false;
   }
   Advance();
 }

@@ -2,12 +2,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ class Sleeper {
                     variables.data()) != 0) {
       std::abort();
     }
+    // The kernel may still be filling in what it was started with.
+    while (!environment.empty() && !HasEnvironment()) sched_yield();
   }
   ~Sleeper() { Kill(); }
   void Kill() {
@@ -48,6 +52,11 @@ class Sleeper {
   pid_t pid() const { return pid_; }
 
  private:
+  bool HasEnvironment() const {
+    std::ifstream file("/proc/" + std::to_string(pid_) + "/environ");
+    return file.get() != std::ifstream::traits_type::eof();
+  }
+
   pid_t pid_ = 0;
 };
 
