@@ -39,6 +39,7 @@ Agent::Agent(Options options, int in, int out, TaskRunner& runner,
              .refused =
                  [this](const absl::Status& status, bool final) {
                    view_.Refused(status, final);
+                   desk_.HostDropped();
                    Publish();
                  },
              .superseded =

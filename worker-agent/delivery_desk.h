@@ -27,6 +27,10 @@ class DeliveryDesk {
   // A new stream: answers of the host for the old one are void.
   void StreamStarted() { ++stream_; }
 
+  // The host was told that its session is refused, and dropped what it held:
+  // the next stream brings it again.
+  void HostDropped() { with_host_.clear(); }
+
   // Frames of the broker.
   void Deliver(const v1::Delivery& delivery);
   void Withdraw(const std::string& delivery_id);

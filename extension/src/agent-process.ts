@@ -64,8 +64,9 @@ export class AgentProcess {
 		this.#timers = timers;
 	}
 
+	/** Whether a call can be sent now: an agent that is about to be found dead is not up. */
 	get isUp(): boolean {
-		return this.#life?.up === true;
+		return this.#life?.up === true && this.#life.rpc.isOpen;
 	}
 
 	/** Whether no agent will come up any more. */

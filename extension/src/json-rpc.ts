@@ -43,6 +43,7 @@ export class JsonRpc {
 	readonly #calls = new Map<number, OpenCall>();
 	#nextId = 1;
 	#isClosed = false;
+	#isStuck = false;
 
 	constructor(input: Readable, output: Writable, owner: JsonRpcOwner) {
 		this.#output = output;
@@ -56,6 +57,11 @@ export class JsonRpc {
 		input.on("end", () => reader.end());
 		input.on("error", (error: Error) => owner.onRemark(`reading failed: ${error.message}`));
 		output.on("error", (error: Error) => owner.onRemark(`writing failed: ${error.message}`));
+	}
+
+	/** Whether messages can be sent. */
+	get isOpen(): boolean {
+		return !this.#isClosed && !this.#isStuck && this.#output.writable;
 	}
 
 	/** `call` is rejected with AgentGone, with AgentRefusal, or with an Error where the message is too long. */
@@ -83,9 +89,10 @@ export class JsonRpc {
 	}
 
 	#write(line: string | undefined): boolean {
-		if (line === undefined || this.#isClosed || !this.#output.writable) return false;
+		if (line === undefined || !this.isOpen) return false;
 		if (this.#output.writableLength > UNREAD_LIMIT_BYTES) {
 			this.#owner.onRemark(`the agent left ${UNREAD_LIMIT_BYTES} bytes unread`);
+			this.#isStuck = true;
 			this.#owner.onStuck();
 			return false;
 		}
