@@ -1,5 +1,6 @@
 // The Attach stream over real connections.
 
+#include <chrono>
 #include <future>
 #include <string>
 #include <thread>
@@ -170,6 +171,27 @@ TEST_F(AttachTest, ARecipientThatTakesNothingGetsNoMoreThanItsWindow) {
   EXPECT_TRUE(Tcp()->Get("c-1/e59", record).ok());
   EXPECT_EQ(record.wait_reason(), v1::WAIT_REASON_WINDOW);
   EXPECT_THAT(silent->frames.deliveries(), SizeIs(32));
+}
+
+TEST_F(AttachTest, ASenderThatDoesNotReadItsAnswersIsNotReadFurther) {
+  constexpr int kSubmits = 5000;
+  AttachClient client(Tcp());
+  ASSERT_TRUE(client.SayHello(HelloOf("c-1")));
+  ASSERT_TRUE(client.ReadOne());  // Welcome
+  // Far more in all than what connections buffer.
+  const v1::Envelope refused = Message("e", std::string(4096, 'x'));
+  std::future<int> written = std::async(std::launch::async, [&] {
+    int count = 0;
+    while (count < kSubmits && client.Submit("nobody", refused)) ++count;
+    return count;
+  });
+  // It must stay blocked; only a negative can be waited for.
+  EXPECT_EQ(written.wait_for(std::chrono::seconds(3)),
+            std::future_status::timeout);
+  client.StartReading();
+  EXPECT_EQ(written.get(), kSubmits);
+  EXPECT_THAT(client.frames.WaitFor(Frame::kSubmitted, kSubmits),
+              SizeIs(kSubmits));
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class BrokerClient {
                                                const std::string& token) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    // What is not read soon fills a window of fixed size.
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     return std::shared_ptr<BrokerClient>(new BrokerClient(
         grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port),
                                   grpc::InsecureChannelCredentials(),
@@ -203,6 +205,13 @@ class AttachClient {
     return Write(frame);
   }
 
+  // Reads one frame, before StartReading. False at the end.
+  bool ReadOne() {
+    v1::AttachResponse frame;
+    if (!stream_->Read(&frame)) return false;
+    frames.Send(frame);
+    return true;
+  }
   void StartReading() {
     reader_ = std::thread([this] {
       v1::AttachResponse frame;

@@ -9,11 +9,12 @@
 
 namespace intercom {
 
-// The machine's clocks, which a test can push forward. For tests that talk to
-// other programs or to gRPC, which know the machine's time. Thread-safe.
+// The machine's clocks, of which a test can push the steady one forward. Wall
+// time stays the machine's, which gRPC's deadlines are measured by.
+// Thread-safe.
 class OffsetClock : public Clock {
  public:
-  absl::Time Now() const override { return system_.Now() + offset(); }
+  absl::Time Now() const override { return system_.Now(); }
   absl::Duration Steady() const override { return system_.Steady() + offset(); }
   void Advance(absl::Duration by) { seconds_ += absl::ToInt64Seconds(by); }
 
