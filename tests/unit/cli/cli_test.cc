@@ -124,10 +124,11 @@ class CommandsTest : public ::testing::Test {
 };
 
 TEST_F(CommandsTest, ListsTheWorkspaceOfADirectory) {
-  EXPECT_EQ(Run({"list", "-C", "/work/space/"}), kExitOk);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("/work/space\n"),
+  EXPECT_EQ(Run({"list", "-C", "/home/ada/space/"}), kExitOk);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("/home/ada/space\n"),
                                 HasSubstr("Builder 🛠  worker  attached")));
-  EXPECT_THAT(broker_.seen().calls, Contains("GetWorkspace /work/space by "));
+  EXPECT_THAT(broker_.seen().calls,
+              Contains("GetWorkspace /home/ada/space by "));
 }
 
 TEST_F(CommandsTest, SendsWhatStandardInputSays) {
