@@ -107,6 +107,8 @@ CREATE INDEX deliveries_open ON deliveries (recipient_session_id, sequence)
   WHERE state < 3 AND ended = 0;
 CREATE INDEX deliveries_injected ON deliveries (recipient_session_id, sequence)
   WHERE state >= 3;
+CREATE INDEX deliveries_ended ON deliveries (recipient_session_id, sequence)
+  WHERE state < 3 AND ended > 0;
 CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
   WHERE state < 3 AND ended = 0 AND expires_at_us > 0;
 CREATE INDEX deliveries_settled ON deliveries (settled_at_us, sequence)

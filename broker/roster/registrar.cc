@@ -107,7 +107,7 @@ void Registrar::FindWorkspace(PendingPtr pending) {
                 if (!opening.ok()) return pending->done(opening.status());
                 pending->discovery = std::move(opening->discovery);
                 pending->snapshot = std::move(opening->snapshot);
-                pending->created = opening->created;
+                pending->created = pending->created || opening->created;
                 CheckHomeRoot(std::move(pending));
               });
 }
@@ -347,7 +347,8 @@ void Registrar::Detach(SessionKey key, v1::Goodbye::Reason reason) {
         waiting != waiting_.end()) {
       PendingPtr next = std::move(waiting->second);
       waiting_.erase(waiting);
-      TakeSeat(std::move(next));
+      // Anew from the config: it may have changed while it waited.
+      FindWorkspace(std::move(next));
     }
   });
 }

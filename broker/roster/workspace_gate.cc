@@ -21,15 +21,31 @@ void WorkspaceGate::Read(const std::string& root, bool serve_stale, Use use,
   lanes_.Snapshot(root, [this, root, serve_stale, use = std::move(use),
                          failed = std::move(failed)](auto snapshot) mutable {
     if (snapshot.ok()) {
+      const auto known = mirror_.Find(root);
+      if (known != nullptr && known->config_error.empty() &&
+          known->config_hash == (*snapshot)->hash) {
+        return RunOn(known, std::move(use), std::move(failed));
+      }
+      // Mirrored in a command of its own: a refusal of the call must not undo
+      // what the file says.
+      auto shared_failed = std::make_shared<Failed>(std::move(failed));
       runner_.PostCommand(
-          {[this, snapshot = *std::move(snapshot),
-            use = std::move(use)](Effects& effects) mutable -> absl::Status {
+          {[this, snapshot = *std::move(snapshot), use = std::move(use),
+            shared_failed](Effects& effects) mutable -> absl::Status {
              INTERCOM_ASSIGN_OR_RETURN(
-                 const auto workspace,
+                 auto workspace,
                  mirror_.Apply(*snapshot, /*repin=*/false, effects));
-             return use(workspace, effects);
+             effects.AfterCommit([this, workspace = std::move(workspace),
+                                  use = std::move(use),
+                                  shared_failed]() mutable {
+               RunOn(std::move(workspace), std::move(use),
+                     std::move(*shared_failed));
+             });
+             return absl::OkStatus();
            },
-           std::move(failed)});
+           [shared_failed](const absl::Status& status) {
+             (*shared_failed)(status);
+           }});
       return;
     }
     // The mirror is marked in a command of its own, so that the failure of the
@@ -46,12 +62,17 @@ void WorkspaceGate::Read(const std::string& root, bool serve_stale, Use use,
         failed(error);
         return;
       }
-      runner_.PostCommand(
-          {[known = std::move(known), use = std::move(use)](
-               Effects& effects) mutable { return use(known, effects); },
-           std::move(failed)});
+      RunOn(std::move(known), std::move(use), std::move(failed));
     });
   });
+}
+
+void WorkspaceGate::RunOn(std::shared_ptr<const Workspace> workspace, Use use,
+                          Failed failed) {
+  runner_.PostCommand(
+      {[workspace = std::move(workspace), use = std::move(use)](
+           Effects& effects) mutable { return use(workspace, effects); },
+       std::move(failed)});
 }
 
 }  // namespace intercom

@@ -38,6 +38,9 @@ class WorkspaceGate {
   void WithLastGood(const std::string& root, Use use, Failed failed);
 
  private:
+  // Posts the command of a decided call.
+  void RunOn(std::shared_ptr<const Workspace> workspace, Use use,
+             Failed failed);
   void Read(const std::string& root, bool serve_stale, Use use, Failed failed);
 
   ConfigLanes& lanes_;

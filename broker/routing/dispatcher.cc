@@ -24,6 +24,13 @@ bool IsOpen(const v1::DeliveryRecord& record) {
          record.end() == v1::DELIVERY_END_UNSPECIFIED;
 }
 
+absl::Status MayBeThere(const std::string& delivery_id) {
+  return Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
+               "it is not offered any more, but it was on its way to a session "
+               "that has left since and may have it; intercom status " +
+                   delivery_id + " tells once that session is back");
+}
+
 absl::Status TooLate(const v1::DeliveryRecord& record) {
   return Error(absl::StatusCode::kFailedPrecondition, "TOO_LATE",
                record.end() == v1::DELIVERY_END_UNSPECIFIED
@@ -43,6 +50,34 @@ Dispatcher::Dispatcher(StateRunner& runner, DeliveryStore& deliveries,
       clock_(clock),
       random_(random),
       limits_(limits) {}
+
+absl::Status Dispatcher::Load() {
+  INTERCOM_ASSIGN_OR_RETURN(earlier_sequence_, deliveries_.LastSequence());
+  return absl::OkStatus();
+}
+
+bool Dispatcher::MayHaveArrived(const v1::DeliveryRecord& record) const {
+  if (record.state() >= v1::DELIVERY_STATE_DELIVERED) return true;
+  const std::string& recipient = record.recipient_session_id();
+  if (record.sequence() <= earlier_sequence_ &&
+      !reconciled_.contains(recipient)) {
+    return true;
+  }
+  const auto unsettled = unsettled_.find(recipient);
+  return unsettled != unsettled_.end() &&
+         unsettled->second.contains(record.sequence());
+}
+
+absl::StatusOr<bool> Dispatcher::EndAlone(const v1::DeliveryRecord& record,
+                                          v1::DeliveryEnd end,
+                                          std::string evidence) {
+  const bool is_certain = !MayHaveArrived(record);
+  if (!is_certain)
+    evidence += "; it was on its way before and may have arrived";
+  INTERCOM_RETURN_IF_ERROR(
+      deliveries_.End(record.sequence(), end, clock_.Now(), evidence).status());
+  return is_certain;
+}
 
 absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
     const ValidatedEnvelope& envelope, const v1::Sender& sender,
@@ -82,16 +117,15 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
   if (!value.reply_to().empty()) {
     INTERCOM_ASSIGN_OR_RETURN(const auto original,
                               deliveries_.Find(value.reply_to()));
-    if (original.has_value() &&
+    // A shell is not its session, and a session answers what it has.
+    if (original.has_value() && sender.origin() == v1::ORIGIN_SESSION &&
+        original->state() >= v1::DELIVERY_STATE_INJECTED &&
         original->recipient_session_id() == sender.session_id()) {
       INTERCOM_RETURN_IF_ERROR(
           deliveries_
               .Mark(original->sequence(), v1::DELIVERY_STATE_REPLIED,
                     clock_.Now(), "reply " + inserted.record.delivery_id())
               .status());
-      effects.AfterCommit(
-          [this, id = original->recipient_session_id(),
-           sequence = original->sequence()] { Settled(id, sequence); });
     }
   }
   effects.AfterCommit([this, id = recipient.session_id] { Pump(id); });
@@ -121,10 +155,7 @@ absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
     });
     return absl::OkStatus();
   }
-  return deliveries_
-      .End(earlier->sequence(), v1::DELIVERY_END_SUPERSEDED, clock_.Now(),
-           evidence)
-      .status();
+  return EndAlone(*earlier, v1::DELIVERY_END_SUPERSEDED, evidence).status();
 }
 
 absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
@@ -219,10 +250,17 @@ void Dispatcher::OnReceipt(SessionKey key, v1::Receipt receipt) {
       {[this, key, receipt = std::move(receipt)](Effects& effects) {
          return Record(key, receipt, effects);
        },
-       [session = key.session_id](const absl::Status& status) {
-         // The delivery stays where it was; the next attach reconciles it.
-         spdlog::warn("receipt of {} not recorded: {}", session,
+       [this, key](const absl::Status& status) {
+         spdlog::warn("receipt of {} not recorded: {}", key.session_id,
                       MessageOf(status));
+         // A wrong receipt does no harm. Otherwise the state is behind the
+         // facts, and so is the window: attaching anew mends both.
+         const std::string reason = ReasonOf(status);
+         if (reason == "OLD_EPOCH" || reason == "UNKNOWN_ENVELOPE" ||
+             reason == "RECEIPT_INVALID") {
+           return;
+         }
+         CloseLink(key, status);
        }});
 }
 
@@ -272,13 +310,15 @@ absl::Status Dispatcher::Record(const SessionKey& key,
               clock_.Now(),
               pending == nullptr ? "withdrawn by the host"
                                  : pending->evidence));
-      effects.AfterCommit([this, id = key.session_id, sequence,
-                           delivery_id = receipt.delivery_id(), ended,
-                           record = *record] {
-        withdrawals_.Resolve(delivery_id,
-                             ended ? absl::OkStatus() : TooLate(record));
-        Settled(id, sequence);
-      });
+      effects.AfterCommit(
+          [this, id = key.session_id, sequence] { Settled(id, sequence); });
+      effects.AfterSync(
+          [this, delivery_id = receipt.delivery_id(), ended, record = *record] {
+            runner_.PostTask([this, delivery_id, ended, record] {
+              withdrawals_.Resolve(delivery_id,
+                                   ended ? absl::OkStatus() : TooLate(record));
+            });
+          });
       return absl::OkStatus();
     }
     case v1::Receipt::EVENT_TOO_LATE:
@@ -327,6 +367,14 @@ absl::Status Dispatcher::RecordFailure(const SessionKey& key,
                     effects);
 }
 
+// The agent attaches again and is reconciled then.
+void Dispatcher::CloseLink(const SessionKey& key, const absl::Status& status) {
+  Attachment* attachment = roster_.Find(key.session_id);
+  if (attachment != nullptr && attachment->epoch == key.epoch) {
+    attachment->link->Close(status);
+  }
+}
+
 void Dispatcher::OnPresent(SessionKey key, v1::Present present) {
   runner_.PostCommand(
       {[this, key, present = std::move(present)](Effects& effects) {
@@ -335,11 +383,7 @@ void Dispatcher::OnPresent(SessionKey key, v1::Present present) {
        [this, key](const absl::Status& status) {
          spdlog::error("reconciling {} failed: {}", key.session_id,
                        MessageOf(status));
-         if (Attachment* attachment = roster_.Find(key.session_id);
-             attachment != nullptr && attachment->epoch == key.epoch) {
-           // The agent attaches again and is reconciled then.
-           attachment->link->Close(status);
-         }
+         CloseLink(key, status);
        }});
 }
 
@@ -375,6 +419,8 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
   effects.AfterCommit([this, key, repeats = std::move(repeats)] {
     Outbox* outbox = Find(key.session_id);
     if (outbox == nullptr || outbox->epoch() != key.epoch) return;
+    unsettled_.erase(key.session_id);
+    reconciled_.insert(key.session_id);
     outbox->repeats().insert(repeats.begin(), repeats.end());
     outbox->Open();
     Pump(key.session_id);
@@ -403,10 +449,12 @@ void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
                });
            return absl::OkStatus();
          }
-         INTERCOM_RETURN_IF_ERROR(
-             deliveries_.End(record->sequence(), end, clock_.Now(), evidence)
-                 .status());
-         effects.AfterSync([shared_done] { (*shared_done)(absl::OkStatus()); });
+         INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
+                                   EndAlone(*record, end, evidence));
+         effects.AfterSync([shared_done, is_certain, delivery_id] {
+           (*shared_done)(is_certain ? absl::OkStatus()
+                                     : MayBeThere(delivery_id));
+         });
          return absl::OkStatus();
        },
        [shared_done](const absl::Status& status) { (*shared_done)(status); }});
@@ -443,13 +491,14 @@ void Dispatcher::BeginWithdraw(const v1::DeliveryRecord& record,
 
 void Dispatcher::WithdrawNotices(std::string_view recipient,
                                  std::string_view topic,
-                                 std::string_view sender) {
+                                 std::string_view sender,
+                                 std::function<void()> decided) {
   const auto open =
       deliveries_.OpenTo(recipient, v1::ENVELOPE_KIND_NOTICE, topic, sender);
   if (!open.ok()) return;
   for (const v1::DeliveryRecord& record : *open) {
     Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED, "no longer true",
-             [](const absl::Status&) {});
+             [decided](const absl::Status&) { decided(); });
   }
 }
 
@@ -463,14 +512,15 @@ void Dispatcher::ExpireDue() {
            if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
              continue;
            }
-           INTERCOM_RETURN_IF_ERROR(
-               deliveries_
-                   .End(record.sequence(), v1::DELIVERY_END_EXPIRED,
-                        clock_.Now(), "waited until its time ran out")
-                   .status());
-           INTERCOM_RETURN_IF_ERROR(
-               TellSender(record, "EXPIRED",
-                          "expired before its recipient came back", effects));
+           INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
+                                     EndAlone(record, v1::DELIVERY_END_EXPIRED,
+                                              "waited until its time ran out"));
+           INTERCOM_RETURN_IF_ERROR(TellSender(
+               record, "EXPIRED",
+               is_certain ? "expired before its recipient came back"
+                          : "expired; its recipient left while it was on its "
+                            "way, and may have it",
+               effects));
          }
          return absl::OkStatus();
        },
@@ -569,6 +619,7 @@ void Dispatcher::OnAttached(Attachment& attachment) {
 void Dispatcher::OnDetached(const Attachment& attachment, bool) {
   const auto found = outboxes_.find(attachment.session_id);
   if (found != outboxes_.end() && found->second->epoch() == attachment.epoch) {
+    unsettled_[attachment.session_id].merge(found->second->InFlight());
     outboxes_.erase(found);
   }
   for (const std::string& id : withdrawals_.WaitingFor(attachment.session_id)) {

@@ -2,12 +2,15 @@
 #define PI_INTERCOM_BROKER_ROUTING_DISPATCHER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "broker/base/clock.h"
@@ -53,6 +56,10 @@ class Dispatcher : public AttachmentObserver {
              MailboxStore& mailboxes, Roster& roster, const Clock& clock,
              Random& random, MailLimits limits);
 
+  // At start, before the first command: what is stored already may have been
+  // offered by an earlier broker.
+  absl::Status Load();
+
   // Inside a command: stores the envelope for `recipient` and, after COMMIT,
   // offers it. The record says how far it is and why it waits. A repeat gives
   // the stored record. ALREADY_EXISTS (ENVELOPE_ID_REUSED),
@@ -77,14 +84,17 @@ class Dispatcher : public AttachmentObserver {
   void OnPresent(SessionKey key, v1::Present present);
 
   using Withdrawn = absl::AnyInvocable<void(const absl::Status&)>;
-  // Ends an open delivery as `end`, after asking the host if it was offered.
-  // `done` is called after the change is durable. Errors as
-  // MessageService.WithdrawMessage.
+  // Ends an open delivery as `end`, after asking the host if it is on its way
+  // there. One that was on its way to a session that has left since ends too,
+  // and is OUTCOME_UNKNOWN: the session may have it, and says so when it is
+  // back. `done` is called after the change is durable, on any thread. Errors
+  // as MessageService.WithdrawMessage.
   void Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
                 std::string evidence, Withdrawn done);
-  // The same for open notices of a topic about `sender`, without an answer.
+  // The same for open notices of a topic about `sender`. `decided` is called
+  // for each when its fate is known, on any thread.
   void WithdrawNotices(std::string_view recipient, std::string_view topic,
-                       std::string_view sender);
+                       std::string_view sender, std::function<void()> decided);
 
   // Ends what expired while it waited, and tells the senders.
   void ExpireDue();
@@ -106,11 +116,19 @@ class Dispatcher : public AttachmentObserver {
                      std::string evidence, Withdrawn done);
   absl::Status Record(const SessionKey& key, const v1::Receipt& receipt,
                       Effects& effects);
+  void CloseLink(const SessionKey& key, const absl::Status& status);
   absl::Status RecordFailure(const SessionKey& key,
                              const v1::DeliveryRecord& record,
                              const std::string& evidence, Effects& effects);
   absl::Status RecordPresent(const SessionKey& key, const v1::Present& present,
                              Effects& effects);
+  // Whether an open delivery that is not on its way now was before, so that
+  // its recipient may have it.
+  bool MayHaveArrived(const v1::DeliveryRecord& record) const;
+  // Ends an open delivery that is not on its way. False if it may have arrived
+  // all the same; the evidence then says so.
+  absl::StatusOr<bool> EndAlone(const v1::DeliveryRecord& record,
+                                v1::DeliveryEnd end, std::string evidence);
   // Gives a settled delivery's room back and offers the next.
   void Settled(const std::string& session_id, int64_t sequence);
   // Accepts a notice as it is.
@@ -130,6 +148,12 @@ class Dispatcher : public AttachmentObserver {
   const MailLimits limits_;
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
   Withdrawals withdrawals_;
+  // The greatest sequence of earlier brokers, and who was reconciled since.
+  int64_t earlier_sequence_ = 0;
+  absl::flat_hash_set<std::string> reconciled_;
+  // Sequences that were on their way to sessions that left, by session, until
+  // they are reconciled.
+  absl::flat_hash_map<std::string, std::set<int64_t>> unsettled_;
 };
 
 }  // namespace intercom

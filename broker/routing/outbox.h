@@ -60,6 +60,14 @@ class Outbox {
     return by_id_.contains(
         absl::string_view(delivery_id.data(), delivery_id.size()));
   }
+  // Sequences in flight.
+  std::set<int64_t> InFlight() const {
+    std::set<int64_t> sequences;
+    for (const auto& [sequence, offer] : in_flight_) {
+      sequences.insert(sequence);
+    }
+    return sequences;
+  }
   // Gives its room back; true if it was in flight.
   bool Settle(int64_t sequence) {
     const auto found = in_flight_.find(sequence);

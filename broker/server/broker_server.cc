@@ -88,7 +88,7 @@ struct BrokerServer::Rooms {
         mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
              clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
-                dispatcher, controls, view, port),
+                deliveries, dispatcher, controls, view, port),
         inspection(*runner, roster, mirror, mailboxes, view,
                    Self(store, clock, options, port)) {
     registrar.AddObserver(dispatcher);
@@ -240,8 +240,11 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
                               kSettledMailBytes, kPruneStep));
     return removed == kPruneStep;
   });
-  rooms_->runner->PostTask(
-      [this, &loaded] { loaded.set_value(rooms_->mirror.Load()); });
+  rooms_->runner->PostTask([this, &loaded] {
+    absl::Status status = rooms_->mirror.Load();
+    status.Update(rooms_->dispatcher.Load());
+    loaded.set_value(status);
+  });
   return loaded.get_future().get();
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kReconcileOpen = 64;
 constexpr int kReconcileInjected = 64;
+constexpr int kReconcileEnded = 64;
 
 constexpr char kFindSql[] = INTERCOM_SELECT_RECORDS
     "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
@@ -36,6 +37,21 @@ constexpr char kLastInjectedSql[] = INTERCOM_SELECT_RECORDS
     "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
     "WHERE d.recipient_session_id = ? AND d.state >= 3 "
     "ORDER BY d.sequence DESC LIMIT ?";
+
+constexpr char kLastEndedSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.recipient_session_id = ? AND d.state < 3 AND d.ended > 0 "
+    "ORDER BY d.sequence DESC LIMIT ?";
+
+constexpr char kHasNoticeSql[] =
+    "SELECT 1 FROM envelopes e "
+    "CROSS JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.recipient_session_id = ? AND e.topic = ? AND e.topic <> '' "
+    "  AND e.sender_session_id = ? AND e.kind = ? "
+    "  AND (d.state >= 3 OR d.ended = 0) LIMIT 1";
+
+constexpr char kLastSequenceSql[] =
+    "SELECT COALESCE(MAX(sequence), 0) FROM envelopes";
 
 constexpr char kOpenToSql[] = INTERCOM_SELECT_RECORDS
     "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
@@ -102,6 +118,21 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::OpenTo(
   return ReadRecords(open);
 }
 
+absl::StatusOr<bool> DeliveryStore::HasNotice(
+    std::string_view recipient, std::string_view topic,
+    std::string_view sender_session_id) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement has, db_.Prepare(kHasNoticeSql));
+  has.Bind(recipient, topic, sender_session_id, v1::ENVELOPE_KIND_NOTICE);
+  return has.Step();
+}
+
+absl::StatusOr<int64_t> DeliveryStore::LastSequence() {
+  INTERCOM_ASSIGN_OR_RETURN(Statement last, db_.Prepare(kLastSequenceSql));
+  last.Bind();
+  INTERCOM_RETURN_IF_ERROR(last.Step().status());
+  return last.Int64(0);
+}
+
 absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ToReconcile(
     std::string_view recipient) {
   INTERCOM_ASSIGN_OR_RETURN(auto records,
@@ -111,6 +142,11 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ToReconcile(
   INTERCOM_ASSIGN_OR_RETURN(auto injected, ReadRecords(last));
   records.insert(records.end(), std::make_move_iterator(injected.begin()),
                  std::make_move_iterator(injected.end()));
+  INTERCOM_ASSIGN_OR_RETURN(Statement last_ended, db_.Prepare(kLastEndedSql));
+  last_ended.Bind(recipient, kReconcileEnded);
+  INTERCOM_ASSIGN_OR_RETURN(auto ended, ReadRecords(last_ended));
+  records.insert(records.end(), std::make_move_iterator(ended.begin()),
+                 std::make_move_iterator(ended.end()));
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
     return a.sequence() < b.sequence();
   });

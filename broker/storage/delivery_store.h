@@ -121,9 +121,19 @@ class DeliveryStore {
   // Counts a failure of the recipient's host and returns how many there are.
   absl::StatusOr<int32_t> AddHostFailure(int64_t sequence);
 
+  // Whether `recipient` has, or will get, a notice of this topic and sender:
+  // one that is open or injected.
+  absl::StatusOr<bool> HasNotice(std::string_view recipient,
+                                 std::string_view topic,
+                                 std::string_view sender_session_id);
+
+  // The greatest sequence so far; 0 if there is none.
+  absl::StatusOr<int64_t> LastSequence();
+
   // What to name in Reconcile when `recipient` attaches: its first 64 open
-  // deliveries, of which any may have been offered, and its last 64 injected
-  // ones, by sequence.
+  // deliveries, of which any may have been offered, its last 64 injected ones,
+  // and its last 64 that ended otherwise, which it may have all the same; by
+  // sequence.
   absl::StatusOr<std::vector<v1::DeliveryRecord>> ToReconcile(
       std::string_view recipient);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "broker/base/error.h"
@@ -23,6 +24,19 @@ absl::Status UnknownEnvelope(const std::string& id) {
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
                "no stored message has the id \"" + SafeLabel(id, 400) +
                    "\"; intercom history lists the latest");
+}
+
+// Whether `envelope` is what is stored already: it has its first answer then,
+// whatever became of the recipient's name since.
+bool IsRepeat(const v1::DeliveryRecord& stored, const v1::Envelope& envelope,
+              const absl::StatusOr<v1::AgentEntry>& recipient) {
+  const v1::Envelope& first = stored.envelope();
+  return first.kind() == envelope.kind() && first.text() == envelope.text() &&
+         first.reply_to() == envelope.reply_to() &&
+         first.quiet() == envelope.quiet() &&
+         first.supersedes() == envelope.supersedes() &&
+         (!recipient.ok() ||
+          recipient->session_id() == stored.recipient_session_id());
 }
 
 v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
@@ -54,15 +68,27 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
       /*last_good=*/false,
       [this, envelope = *std::move(envelope), to = request.to(), shared_done](
           const DecidedCall& call, Effects& effects) -> absl::Status {
-        INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
+        absl::StatusOr<v1::AgentEntry> recipient =
+            Route(to, call.caller.session_id, call.workspace->agents);
         INTERCOM_ASSIGN_OR_RETURN(
-            const v1::AgentEntry recipient,
-            Route(to, call.caller.session_id, call.workspace->agents));
-        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, recipient));
+            std::optional<v1::DeliveryRecord> stored,
+            deliveries_.Find(DeliveryId(call.caller.session_id,
+                                        envelope.value().envelope_id())));
+        if (stored.has_value() &&
+            IsRepeat(*stored, envelope.value(), recipient)) {
+          dispatcher_.DescribeWait(*stored);
+          effects.AfterSync([shared_done, stored = *std::move(stored)] {
+            (*shared_done)(stored);
+          });
+          return absl::OkStatus();
+        }
+        INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
+        INTERCOM_RETURN_IF_ERROR(recipient.status());
+        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, *recipient));
         INTERCOM_ASSIGN_OR_RETURN(
             v1::DeliveryRecord record,
             dispatcher_.Accept(envelope, SenderOf(call, roster_),
-                               {recipient.session_id(), recipient.name(), {}},
+                               {recipient->session_id(), recipient->name(), {}},
                                effects));
         effects.AfterSync([shared_done, record = std::move(record)]() mutable {
           (*shared_done)(std::move(record));

@@ -341,12 +341,10 @@ void WorkerDesk::OnAttached(Attachment& attachment) {
     return RecordPort(attachment.root, attachment.session_id);
   }
   if (attachment.role != v1::ROLE_ANONYMOUS) return;
-  // A session that only came back was announced before.
-  if (attachment.hello.start_reason() == v1::START_REASON_RECONNECT ||
-      attachment.hello.start_reason() == v1::START_REASON_RELOAD) {
-    return;
-  }
-  Announce(attachment.session_id);
+  // A session that only came back was announced before, as a rule.
+  Announce(attachment.session_id,
+           attachment.hello.start_reason() == v1::START_REASON_RECONNECT ||
+               attachment.hello.start_reason() == v1::START_REASON_RELOAD);
 }
 
 void WorkerDesk::ShowChange(const std::string& root,
@@ -391,13 +389,20 @@ void WorkerDesk::RecordPort(const std::string& root,
       });
 }
 
-void WorkerDesk::Announce(const std::string& session_id) {
+void WorkerDesk::Announce(const std::string& session_id, bool unless_known) {
   runner_.PostCommand(
-      {[this, session_id](Effects& effects) -> absl::Status {
+      {[this, session_id, unless_known](Effects& effects) -> absl::Status {
          const Attachment* attachment = roster_.Find(session_id);
          if (attachment == nullptr) return absl::OkStatus();
          const auto workspace = mirror_.Find(attachment->root);
          if (workspace == nullptr) return absl::OkStatus();
+         if (unless_known) {
+           INTERCOM_ASSIGN_OR_RETURN(
+               const bool is_known,
+               deliveries_.HasNotice(workspace->coordinator_session_id,
+                                     kRegistration, session_id));
+           if (is_known) return absl::OkStatus();
+         }
          return dispatcher_.AcceptNotice(
              SenderOf(*attachment, *workspace), CoordinatorOf(*workspace),
              kRegistration,
@@ -427,8 +432,18 @@ void WorkerDesk::OnDetached(const Attachment& attachment, bool restarting) {
 void WorkerDesk::Left(const std::string& root, const std::string& session_id) {
   ShowChange(root, session_id);
   if (const auto workspace = mirror_.Find(root)) {
-    dispatcher_.WithdrawNotices(workspace->coordinator_session_id,
-                                kRegistration, session_id);
+    dispatcher_.WithdrawNotices(
+        workspace->coordinator_session_id, kRegistration, session_id,
+        [this, session_id] {
+          // It may have come back while the coordinator's host was asked.
+          runner_.PostTask([this, session_id] {
+            const Attachment* attachment = roster_.Find(session_id);
+            if (attachment != nullptr &&
+                attachment->role == v1::ROLE_ANONYMOUS) {
+              Announce(session_id, /*unless_known=*/true);
+            }
+          });
+        });
   }
 }
 

@@ -30,14 +30,15 @@ class WorkerDesk : public AttachmentObserver {
   // All must outlive this object.
   WorkerDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
              WorkspaceMirror& mirror, Roster& roster, SessionStore& sessions,
-             Dispatcher& dispatcher, Controls& controls, RosterView& view,
-             int port)
+             DeliveryStore& deliveries, Dispatcher& dispatcher,
+             Controls& controls, RosterView& view, int port)
       : runner_(runner),
         lanes_(lanes),
         workspaces_(workspaces),
         mirror_(mirror),
         roster_(roster),
         sessions_(sessions),
+        deliveries_(deliveries),
         dispatcher_(dispatcher),
         controls_(controls),
         view_(view),
@@ -75,7 +76,9 @@ class WorkerDesk : public AttachmentObserver {
   absl::Status PostStatus(const Workspace& workspace,
                           const std::string& session_id,
                           const v1::StatusReport& status, Effects& effects);
-  void Announce(const std::string& session_id);
+  // Tells the coordinator of an anonymous session. `unless_known`: not if it
+  // has been told, or will be.
+  void Announce(const std::string& session_id, bool unless_known);
   // The session is gone, and did not come back in its time.
   void Left(const std::string& root, const std::string& session_id);
   // Tells the coordinator's host, not its model, that a session came or went.
@@ -89,6 +92,7 @@ class WorkerDesk : public AttachmentObserver {
   WorkspaceMirror& mirror_;
   Roster& roster_;
   SessionStore& sessions_;
+  DeliveryStore& deliveries_;
   Dispatcher& dispatcher_;
   Controls& controls_;
   RosterView& view_;

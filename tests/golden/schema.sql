@@ -87,6 +87,8 @@ CREATE TABLE workspaces (
   mirrored_at_us INTEGER NOT NULL,
   config_error TEXT NOT NULL             -- empty while the file is good
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_ended ON deliveries (recipient_session_id, sequence)
+  WHERE state < 3 AND ended > 0;
 CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
   WHERE state < 3 AND ended = 0 AND expires_at_us > 0;
 CREATE INDEX deliveries_injected ON deliveries (recipient_session_id, sequence)

@@ -77,9 +77,9 @@ class WorkRig : public RoutingRig {
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
   Mail mail_{*runner_,    workspaces_, roster_, dispatcher_,
              deliveries_, *reader_,    clock_};
-  WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
-                   roster_,  session_store_, dispatcher_, controls_,
-                   view_,    kTestPort};
+  WorkerDesk desk_{*runner_,  lanes_,         workspaces_, mirror_,
+                   roster_,   session_store_, deliveries_, dispatcher_,
+                   controls_, view_,          kTestPort};
 
  private:
   explicit WorkRig(std::unique_ptr<TempDir> store_dir)

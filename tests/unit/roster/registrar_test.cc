@@ -209,6 +209,19 @@ TEST_F(RegistrarTest, ANewcomerGetsTheSeatWhenTheOldOneLeaves) {
   EXPECT_EQ(second.answer.count(), 1);
 }
 
+TEST_F(RegistrarTest, ANewcomerThatWaitedIsAdmittedOnTheConfigOfThen) {
+  const TestSession first = Attach("w-1");
+  const Attaching waits = BeginAttach(HelloOf("w-1"));
+  Sync();
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"},
+                                 {"w-1", "Reviewer"},
+                                 {"w-2", "Builder"}}));
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  Detach(first);
+  EXPECT_THAT(waits.answer.Wait(), IsOk());
+  EXPECT_EQ(OnState([&] { return mirror_.Find(root_)->agents.size(); }), 3u);
+}
+
 TEST_F(RegistrarTest, ASecondNewcomerIsRefusedAtOnce) {
   Attach("c-1");
   const Attaching second = BeginAttach(HelloOf("c-1"));

@@ -109,12 +109,13 @@ TEST_F(WorkspaceGateTest, AStaleMirrorOutlivesTheBroker) {
   EXPECT_EQ(Mirrored()->multiplexer, "none");
 }
 
-TEST_F(WorkspaceGateTest, AFailedCallKeepsNothingOfTheMirrorItMade) {
+TEST_F(WorkspaceGateTest, ARefusedCallKeepsTheMirrorItBrought) {
   WriteConfig(root_, good_);
   EXPECT_THAT(Use(false, absl::AbortedError("no")),
               HasCode(absl::StatusCode::kAborted));
-  EXPECT_EQ(Mirrored(), nullptr);
-  EXPECT_EQ(OnState([&] { return workspace_store_.All().value().size(); }), 0u);
+  ASSERT_NE(Mirrored(), nullptr);
+  EXPECT_EQ(Mirrored()->agents.size(), 2u);
+  EXPECT_EQ(OnState([&] { return workspace_store_.All().value().size(); }), 1u);
 }
 
 TEST_F(WorkspaceGateTest, AMissingConfigIsNotFound) {

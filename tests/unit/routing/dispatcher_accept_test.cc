@@ -124,6 +124,7 @@ TEST_F(DispatcherAcceptTest, AFullDatabaseAnswersStorageFull) {
 TEST_F(DispatcherAcceptTest, AReplyMarksWhatItAnswers) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Accept(Message("e1")), IsOk());
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_INJECTED);
   v1::Envelope reply = Message("r1");
   reply.set_kind(v1::ENVELOPE_KIND_REPLY);
   reply.set_reply_to("alice/e1");
@@ -133,6 +134,17 @@ TEST_F(DispatcherAcceptTest, AReplyMarksWhatItAnswers) {
   EXPECT_THAT(EvidenceOf(record, v1::DELIVERY_STATE_REPLIED),
               HasSubstr("bob/r1"));
   EXPECT_EQ(MailboxOf("bob").envelopes, 0);
+}
+
+TEST_F(DispatcherAcceptTest, AReplyToWhatTheSessionHasNotGotMarksNothing) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  v1::Envelope reply = Message("r1");
+  reply.set_kind(v1::ENVELOPE_KIND_REPLY);
+  reply.set_reply_to("alice/e1");
+  EXPECT_THAT(Accept(reply, "bob", "alice"), IsOk());
+  EXPECT_EQ(RecordOf("alice/e1").state(), v1::DELIVERY_STATE_ACCEPTED);
+  EXPECT_EQ(MailboxOf("bob").envelopes, 1);
 }
 
 TEST_F(DispatcherAcceptTest, AReplyToAnothersMailMarksNothing) {

@@ -121,6 +121,47 @@ TEST_F(DispatcherEndsTest, ARecipientThatLeavesLeavesItUnknown) {
   EXPECT_THAT(AttachPeer("bob").link->texts(), SizeIs(1));
 }
 
+TEST_F(DispatcherEndsTest, WhatWasOnItsWayToOneWhoLeftIsEndedAsUnknown) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  Detach(bob);
+  EXPECT_THAT(Accept(Message("e2")), IsOk());
+  EXPECT_THAT(
+      Withdraw("alice/e1").Wait(),
+      FailsWith(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN"));
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_CANCELLED);
+  // The other was never offered.
+  EXPECT_THAT(Withdraw("alice/e2").Wait(), IsOk());
+  EXPECT_THAT(AttachPeer("bob").link->texts(), IsEmpty());
+}
+
+TEST_F(DispatcherEndsTest, WhatIsFoundInTheSessionAtAttachHasNotEnded) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Message("e2")), IsOk());
+  Detach(bob);
+  EXPECT_FALSE(Withdraw("alice/e1").Wait().ok());
+  EXPECT_THAT(Accept(Superseding("e3", "e2")), IsOk());
+  EXPECT_EQ(RecordOf("alice/e2").end(), v1::DELIVERY_END_SUPERSEDED);
+
+  SayPresent(AttachSilent("bob"), {"alice/e1", "alice/e2"});
+  for (const char* id : {"alice/e1", "alice/e2"}) {
+    EXPECT_EQ(RecordOf(id).state(), v1::DELIVERY_STATE_INJECTED);
+    EXPECT_EQ(RecordOf(id).end(), v1::DELIVERY_END_UNSPECIFIED);
+  }
+}
+
+TEST_F(DispatcherEndsTest, WhatAnEarlierBrokerMayHaveOfferedIsUnknown) {
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Message("e2")), IsOk());
+  EXPECT_THAT(OnState([&] { return dispatcher_.Load(); }), IsOk());
+  EXPECT_THAT(Accept(Message("e3")), IsOk());
+  EXPECT_THAT(
+      Withdraw("alice/e1").Wait(),
+      FailsWith(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN"));
+  EXPECT_THAT(Withdraw("alice/e3").Wait(), IsOk());
+}
+
 TEST_F(DispatcherEndsTest, WhatIsInTheSessionOrEndedIsTooLate) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Accept(Message("e1")), IsOk());
@@ -316,8 +357,9 @@ TEST_F(DispatcherEndsTest, ANoticeOnItsWayIsNotReplaced) {
 TEST_F(DispatcherEndsTest, NoticesThatAreNoLongerTrueAreWithdrawn) {
   EXPECT_THAT(Notice("w-1", "REGISTRATION", "here"), IsOk());
   EXPECT_THAT(Notice("w-2", "REGISTRATION", "here"), IsOk());
-  runner_->PostTask(
-      [&] { dispatcher_.WithdrawNotices("bob", "REGISTRATION", "w-1"); });
+  runner_->PostTask([&] {
+    dispatcher_.WithdrawNotices("bob", "REGISTRATION", "w-1", [] {});
+  });
   Sync();
   const TestSession bob = AttachPeer("bob");
   ASSERT_THAT(bob.link->deliveries(), SizeIs(1));

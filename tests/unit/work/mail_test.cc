@@ -152,6 +152,18 @@ TEST_F(MailTest, AConfiguredWorkerThatIsAwayTakesMail) {
   EXPECT_EQ(record->wait_reason(), v1::WAIT_REASON_AWAY);
 }
 
+TEST_F(MailTest, ARepeatHasItsFirstAnswerWhateverChangedSince) {
+  const auto first = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(
+      Send(CallOf(coordinator_), "Reviewer", Message("e1", "other words")),
+      FailsWith(absl::StatusCode::kAlreadyExists, "ENVELOPE_ID_REUSED"));
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"}, {"w-1", "Renamed"}}));
+  const auto again = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->sequence(), first->sequence());
+}
+
 TEST_F(MailTest, ASupersededSessionCannotSend) {
   v1::Hello hello = HelloOf("w-1");
   hello.set_previous_session_token(worker_.link->welcome().session_token());

@@ -395,14 +395,44 @@ TEST_F(WorkerDeskTest, AnAnonymousSessionIsAnnouncedToTheCoordinator) {
   EXPECT_THAT(notices[0].envelope().text(), HasSubstr("sessionId: x-1"));
 }
 
-TEST_F(WorkerDeskTest, ASessionThatOnlyCameBackIsNotAnnounced) {
+TEST_F(WorkerDeskTest, ASessionThatOnlyCameBackIsNotAnnouncedAgain) {
+  const TestSession first = Join("x-1");
+  SayReceipt(coordinator_,
+             NoticesOf(coordinator_, "REGISTRATION")[0].delivery_id(),
+             v1::Receipt::EVENT_INJECTED);
+  Detach(first);
   for (const auto reason :
        {v1::START_REASON_RECONNECT, v1::START_REASON_RELOAD}) {
-    v1::Hello hello = HelloOf("x-" + std::to_string(reason));
+    v1::Hello hello = HelloOf("x-1");
     hello.set_start_reason(reason);
-    EXPECT_THAT(TryAttach(hello), IsOk());
+    const auto again = TryAttach(hello);
+    ASSERT_THAT(again, IsOk());
+    Detach(*again);
   }
-  EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), IsEmpty());
+  EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(1));
+}
+
+TEST_F(WorkerDeskTest, ABrokenLinkDoesNotCostTheAnnouncement) {
+  Detach(coordinator_);
+  Detach(Join("x-1"));
+  EXPECT_EQ(MailboxOf("c-1").envelopes, 0);
+  v1::Hello hello = HelloOf("x-1");
+  hello.set_start_reason(v1::START_REASON_RECONNECT);
+  EXPECT_THAT(TryAttach(hello), IsOk());
+  EXPECT_EQ(MailboxOf("c-1").envelopes, 1);
+}
+
+TEST_F(WorkerDeskTest, WhoComesBackDuringTheWithdrawalIsAnnouncedAgain) {
+  const TestSession first = Join("x-1");
+  const std::string announced =
+      NoticesOf(coordinator_, "REGISTRATION")[0].delivery_id();
+  Detach(first);
+  v1::Hello hello = HelloOf("x-1");
+  hello.set_start_reason(v1::START_REASON_RECONNECT);
+  EXPECT_THAT(TryAttach(hello), IsOk());
+  SayReceipt(coordinator_, announced, v1::Receipt::EVENT_WITHDRAWN);
+  Sync();
+  EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(2));
 }
 
 TEST_F(WorkerDeskTest, TheAnnouncementGoesWithTheSession) {
