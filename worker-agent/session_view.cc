@@ -64,12 +64,14 @@ void SessionView::RoleChanged(const v1::RoleChanged& change) {
 void SessionView::Refused(const absl::Status& status, bool final) {
   connection_ = "refused";
   error_ = status;
+  final_ = final;
   if (final) welcome_.clear_operations();
 }
 
 void SessionView::Superseded(const std::string& message) {
   connection_ = "ended";
   superseded_ = true;
+  final_ = true;
   error_ = Error(absl::StatusCode::kAborted, "SUPERSEDED", message);
   welcome_.clear_operations();
 }
@@ -152,6 +154,7 @@ Json SessionView::ToJson() const {
                      {"message", StripControls(MessageOf(*error_))}};
   }
   if (superseded_) json["superseded"] = true;
+  if (final_) json["final"] = true;
   return json;
 }
 

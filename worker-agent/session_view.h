@@ -20,7 +20,7 @@ class SessionView {
   void Connecting(const absl::Status& why);
   void Welcomed(const v1::Welcome& welcome);
   void RoleChanged(const v1::RoleChanged& change);
-  // `final` refusals take the tools away.
+  // `final` refusals take the tools away, and nothing follows them.
   void Refused(const absl::Status& status, bool final);
   void Superseded(const std::string& message);
 
@@ -47,6 +47,8 @@ class SessionView {
   std::string connection_ = "connecting";
   std::optional<absl::Status> error_;
   bool superseded_ = false;
+  // No other state follows.
+  bool final_ = false;
   // The latest; its role, operations and entry follow RoleChanged.
   v1::Welcome welcome_;
   std::optional<v1::AgentEntry> loaded_;

@@ -19,7 +19,11 @@ class AttachStream::CallReactor final : public Reactor {
   }
   void OnWriteDone(bool ok) override { stream_->OnWritten(ok); }
   void OnCancel() override { stream_->OnCancelled(); }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    // However it ended, the session has left.
+    stream_->Leave(v1::Goodbye::REASON_UNSPECIFIED);
+    delete this;
+  }
 
   void Read() {
     request_.Clear();
@@ -59,11 +63,23 @@ AttachStream::Reactor* AttachStream::Start(grpc::CallbackServerContext& context,
 }
 
 void AttachStream::Send(v1::AttachResponse frame) {
+  bool is_unread = false;
   {
     MutexLock lock(mu_);
     if (closing_.has_value() || finished_ || broken_) return;
-    queue_.push_back(std::move(frame));
-    if (writing_) return;  // OnWritten goes on.
+    is_unread = queue_.size() >= kMaxUnread;
+    if (is_unread) {
+      queue_.clear();
+    } else {
+      queue_.push_back(std::move(frame));
+      if (writing_) return;  // OnWritten goes on.
+    }
+  }
+  if (is_unread) {
+    Leave(v1::Goodbye::REASON_UNSPECIFIED);
+    Close(Error(absl::StatusCode::kResourceExhausted, "CLIENT_DOES_NOT_READ",
+                "the client left 1,024 frames unread; attach again"));
+    return;
   }
   AdvanceOnExecutor();
 }

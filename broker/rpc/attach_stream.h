@@ -45,6 +45,9 @@ class AttachStream : public SessionLink,
   // Frames that wait for a client that does not read; reading pauses there too,
   // since what it sends makes answers.
   static constexpr size_t kMaxQueued = 256;
+  // Where a client that does not read is let go: it attaches anew, and its mail
+  // waits on disk.
+  static constexpr size_t kMaxUnread = 1024;
 
   AttachStream(BrokerCore core, CallerEvidence evidence,
                WriterExecutor& executor)

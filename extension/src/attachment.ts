@@ -92,6 +92,8 @@ export class Attachment {
 	}
 
 	start(): void {
+		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
+		this.#host.attached(true);
 		this.#host.setStatus(statusLine({ kind: "starting" }));
 		this.#link.start();
 	}
@@ -144,7 +146,6 @@ export class Attachment {
 				this.#tools.show([]);
 				this.#instructions = "";
 				this.#wake();
-				this.#host.attached(false);
 				this.#host.setStatus(statusLine({ kind: "stopped" }));
 				this.#host.notify({ level: "error", text: problem });
 			},
@@ -223,14 +224,9 @@ export class Attachment {
 		this.#instructions = state.instructions;
 		this.#tools.show(state.tools);
 		this.#host.setStatus(statusLine({ kind: "session", state }));
-		if (state.connection === "connected") this.#host.attached(true);
-		// Some refusals are for the present only, as that of a broken config: the agent goes on trying.
-		const isOut = state.connection === "refused" || state.connection === "ended";
-		this.#link.setRetired(isOut);
-		if (isOut) {
-			this.inbox.linkLost();
-			this.#host.attached(false);
-		}
+		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
+		this.#link.setRetired(state.final);
+		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

@@ -63,6 +63,8 @@ export interface SessionState {
 	readonly role?: Role;
 	readonly loaded?: boolean;
 	readonly awaitReload: boolean;
+	/** Nothing follows until the host starts a new agent. */
+	readonly final: boolean;
 	readonly workspaceRoot?: string;
 	readonly entry?: AgentEntry;
 	readonly tools: readonly ToolSpec[];
@@ -197,6 +199,7 @@ export function parseSession(params: unknown): SessionState {
 		role: session.role === undefined || session.role === null ? undefined : oneOf(session.role, ROLES, "session.role"),
 		loaded: typeof session.loaded === "boolean" ? session.loaded : undefined,
 		awaitReload: flag(session.awaitReload),
+		final: flag(session.final),
 		workspaceRoot: optionalText(session.workspaceRoot, "session.workspaceRoot"),
 		entry: parseEntry(session.entry),
 		tools: list(session.tools, "session.tools").map(parseTool),

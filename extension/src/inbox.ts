@@ -213,6 +213,8 @@ export class Inbox {
 			if (reason !== undefined) break;
 			this.#held.shift();
 			this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+			// The host failed with it: nothing overtakes it, and it gets a moment.
+			if (this.#held[0] === next) break;
 		}
 		const reason = this.#reasonToWait() ?? "busy";
 		for (const held of this.#held) this.#announce(held, reason);
@@ -240,8 +242,7 @@ export class Inbox {
 		try {
 			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
 		} catch (error) {
-			this.#handed = undefined;
-			this.#receipt({ deliveryId, event: "failed", evidence: error instanceof Error ? error.message : String(error) });
+			this.#holdAgain(true, error instanceof Error ? error.message : String(error));
 			return;
 		}
 		this.#look();
@@ -262,13 +263,14 @@ export class Inbox {
 		});
 	}
 
-	#holdAgain(hostFailed: boolean): void {
+	/** Puts what was handed over back in front. A host that failed with it is tried again, three times in all. */
+	#holdAgain(hostFailed: boolean, problem = `the host started no run for it, ${HAND_OVER_LIMIT} times`): void {
 		const lost = this.#handed;
 		if (lost === undefined) return;
 		this.#handed = undefined;
 		if (hostFailed) lost.handOvers++;
 		if (lost.handOvers >= HAND_OVER_LIMIT) {
-			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: `the host started no run for it, ${HAND_OVER_LIMIT} times` });
+			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: problem });
 			return;
 		}
 		this.#held.unshift(lost);

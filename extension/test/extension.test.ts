@@ -149,14 +149,15 @@ describe("a terminal session", () => {
 	});
 
 	test("that is refused says why and is not started again", async () => {
-		process.env.FAKE_AGENT_SESSION = JSON.stringify({ connection: "refused", tools: [], instructions: "", statusText: "", error: { code: "ALREADY_EXISTS", reason: "SESSION_ALREADY_ATTACHED", message: "another host has it" } });
+		process.env.FAKE_AGENT_SESSION = JSON.stringify({ connection: "refused", final: true, tools: [], instructions: "", statusText: "", error: { code: "ALREADY_EXISTS", reason: "SESSION_ALREADY_ATTACHED", message: "another host has it" } });
 		const pi = await start();
 		await pi.until(/error Intercom: another host has it \(SESSION_ALREADY_ATTACHED\)/);
 		await pi.until(/status intercom: refused \(SESSION_ALREADY_ATTACHED\)/);
-		assert.equal(process.env.PI_INTERCOM_SESSION, undefined);
+		// Its shells are no persons all the same.
+		assert.equal(process.env.PI_INTERCOM_SESSION, "s1");
 	});
 
-	test("marks its shells while it is attached", async () => {
+	test("marks its shells from start to shutdown", async () => {
 		const pi = await start();
 		await pi.until(/status worker Builder/);
 		await pi.until(/named Builder/);

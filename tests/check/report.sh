@@ -66,6 +66,18 @@ cpp_names() {
     while read -r name; do ! wanted "$1$name" || echo "$name"; done
 }
 
+# failed_cases LOG: what a googletest run by ctest said of the cases that did
+# not pass, and what came outside of any.
+failed_cases() {
+  sed 's/^[0-9]*: //' "$1" | awk '
+    /^\[ RUN      \]/ { inside = 1; text = "" }
+    inside { text = text $0 "\n" }
+    !inside && !/^(Internal ctest|UpdateCTest|Constructing|Done constr|Updating test|Added 0|Checking test)/
+    inside && /^\[       OK \]/ { inside = 0 }
+    inside && /^\[  FAILED  \]/ { inside = 0; printf "%s", text }
+    END { if (inside) printf "%s", text }'
+}
+
 # cpp_tests PREFIX TREE: every wanted program by a ctest of its own (the output
 # of two in one ctest gets mixed up), two at a time, counted by its cases.
 cpp_tests() {
@@ -81,7 +93,8 @@ cpp_tests() {
     bad=$(sed -n 's/^[0-9]*: *\([0-9]*\) FAILED TESTS\{0,1\}$/\1/p' "$log" | tail -n 1)
     seconds=$(sed -n 's/^Total Test time (real) = *\([0-9]*\).*/\1/p' "$log")
     if [ "$(tail -n 1 "$log")" != 0 ] && [ "${bad:-0}" -eq 0 ]; then bad=1; fi
-    verdict "$1$name" "${ok:-0}" "${bad:-0}" "${seconds:-?}" "$log"
+    failed_cases "$log" >"$REPORT_DIR/log"
+    verdict "$1$name" "${ok:-0}" "${bad:-0}" "${seconds:-?}" "$REPORT_DIR/log"
   done
 }
 

@@ -57,7 +57,18 @@ bool PendingSubmits::Resolve(v1::Submitted submitted) {
 
 void PendingSubmits::FailAll(const absl::Status& status) {
   const auto entries = std::exchange(entries_, {});
-  for (const Entry& entry : entries) entry.answer(status);
+  for (const Entry& entry : entries) {
+    if (!entry.sent) {
+      entry.answer(status);
+      continue;
+    }
+    entry.answer(Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
+                       "the link ended before the broker answered (" +
+                           MessageOf(status) +
+                           "); whether it was sent is unknown: intercom "
+                           "status " +
+                           entry.submit.envelope().envelope_id()));
+  }
 }
 
 void PendingSubmits::Cancel(const std::string& envelope_id) {

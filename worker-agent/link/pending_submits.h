@@ -32,7 +32,8 @@ class PendingSubmits {
   // Answers the oldest with the envelope id of `submitted`. False if none has.
   bool Resolve(v1::Submitted submitted);
 
-  // Answers all with `status`.
+  // Answers all: with `status` where no broker can have seen them, else with
+  // UNAVAILABLE, reason OUTCOME_UNKNOWN.
   void FailAll(const absl::Status& status);
 
   // The caller of `envelope_id` no longer waits: answers it with CANCELLED,

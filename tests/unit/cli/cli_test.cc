@@ -1,8 +1,11 @@
 #include <signal.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "broker/base/error.h"
 #include "broker/base/home.h"
@@ -203,18 +206,25 @@ TEST_F(EndBrokerProcessTest, EndsTheHolderOfTheLock) {
   EXPECT_EQ(LockFile::Holder(BrokerLockPath(home_)), 0);
 }
 
+// Whether every thread of `pid` is stopped.
+bool Stands(pid_t pid) {
+  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::ifstream stat(task.path() / "stat");
+    const std::string text(std::istreambuf_iterator<char>(stat), {});
+    // The state follows the name, which is in brackets.
+    if (text.substr(text.rfind(')') + 2, 1) != "T") return false;
+  }
+  return true;
+}
+
 TEST_F(EndBrokerProcessTest, KillsAStoppedHolder) {
   const auto holder =
       static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home_)));
   ASSERT_NE(holder, 0);
   ASSERT_EQ(kill(holder, SIGSTOP), 0);
-  // A signal that comes before the stop is handled before it.
-  std::string state;
-  while (state != "T") {
-    std::ifstream stat("/proc/" + std::to_string(holder) + "/stat");
-    std::string ignored;
-    stat >> ignored >> ignored >> state;
-  }
+  // A thread that does not stand yet would still take the signal.
+  while (!Stands(holder)) std::this_thread::yield();
   const auto end = EndBroker(home_, absl::Milliseconds(100), absl::Seconds(20));
   ASSERT_THAT(end, IsOk());
   EXPECT_TRUE(end->killed);

@@ -102,7 +102,7 @@ class AgentTest : public ::testing::Test {
     Request("init", "initialize",
             {{"protocolVersion", 1},
              {"sessionId", "session-1"},
-             {"cwd", "/work/space"},
+             {"cwd", "/home/ada/space"},
              {"host", {{"kind", "pi"}, {"version", "1"}, {"pid", 1}}},
              {"startReason", "startup"},
              {"workspaceMode", "auto"}});
@@ -127,7 +127,7 @@ class AgentTest : public ::testing::Test {
   static v1::Welcome WorkerWelcome() {
     v1::Welcome welcome;
     welcome.set_role(v1::ROLE_WORKER);
-    welcome.set_workspace_root("/work/space");
+    welcome.set_workspace_root("/home/ada/space");
     welcome.add_operations("message.send");
     *welcome.mutable_agent_entry() = Entry("h1");
     return welcome;
@@ -284,7 +284,7 @@ TEST_F(AgentTest, AKnownWorkerLoadsItsEntryAndSaysSoAgainAfterABreak) {
 TEST_F(AgentTest, AnAnonymousSessionThatIsConfiguredWaitsForTheReload) {
   v1::Welcome anonymous;
   anonymous.set_role(v1::ROLE_ANONYMOUS);
-  anonymous.set_workspace_root("/work/space");
+  anonymous.set_workspace_root("/home/ada/space");
   broker_.SetWelcome(anonymous);
   Initialize();
   v1::AttachResponse change;

@@ -54,7 +54,7 @@ class FakeBroker::Workspace : public v1::WorkspaceService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::GetWorkspaceRequest* request,
       v1::GetWorkspaceResponse* response) override {
-    response->set_root("/work/space");
+    response->set_root("/home/ada/space");
     v1::RosterEntry& entry = *response->add_entries();
     entry.set_session_id("session-2");
     entry.set_name("Builder 🛠");
@@ -253,7 +253,7 @@ FakeBroker::FakeBroker(Options options)
       inspection_(std::make_unique<Inspection>(*this)) {
   v1::Welcome welcome;
   welcome.set_role(v1::ROLE_COORDINATOR);
-  welcome.set_workspace_root("/work/space");
+  welcome.set_workspace_root("/home/ada/space");
   for (const char* operation :
        {"worker.configure", "worker.reload", "message.send", "roster.list",
         "status.request", "status.report"}) {

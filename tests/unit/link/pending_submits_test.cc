@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -10,6 +11,8 @@
 
 namespace intercom {
 namespace {
+
+using ::testing::HasSubstr;
 
 v1::Submit SubmitOf(const std::string& id) {
   v1::Submit submit;
@@ -54,6 +57,20 @@ TEST_F(PendingSubmitsTest, RefusesMoreThanItsLimit) {
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_THAT(answers_[0], FailsWith(absl::StatusCode::kResourceExhausted,
                                      "TOO_MANY_SUBMITS"));
+}
+
+TEST_F(PendingSubmitsTest, AnEndSaysWhichOutcomesAreUnknown) {
+  submits_.Add(SubmitOf("e-1"), Note());
+  submits_.MarkSent();
+  submits_.Add(SubmitOf("e-2"), Note());
+  submits_.FailAll(
+      Error(absl::StatusCode::kAborted, "SUPERSEDED", "another host has it"));
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_THAT(answers_[0],
+              FailsWith(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN"));
+  EXPECT_THAT(std::string(answers_[0].status().message()),
+              HasSubstr("intercom status e-1"));
+  EXPECT_THAT(answers_[1], FailsWith(absl::StatusCode::kAborted, "SUPERSEDED"));
 }
 
 TEST_F(PendingSubmitsTest, CancellingWhatNoBrokerSawSaysNotSent) {

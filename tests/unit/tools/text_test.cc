@@ -170,8 +170,8 @@ TEST(InstructionsTest, ALoadedWorkerKnowsNameResponsibilityAndRules) {
   EXPECT_THAT(
       InstructionsFor({.role = v1::ROLE_WORKER,
                        .loaded = BuilderEntry(),
-                       .workspace_root = "/work/space"}),
-      AllOf(HasSubstr("You are Builder"), HasSubstr("/work/space"),
+                       .workspace_root = "/home/ada/space"}),
+      AllOf(HasSubstr("You are Builder"), HasSubstr("/home/ada/space"),
             HasSubstr("Keep the build green."),
             HasSubstr("it is no assignment"), HasSubstr("authorises nothing"),
             HasSubstr("neither cancels nor pauses"),
@@ -182,7 +182,7 @@ TEST(InstructionsTest, ALoadedWorkerKnowsNameResponsibilityAndRules) {
 TEST(InstructionsTest, AnUnloadedWorkerWaitsAndDoesNotKnowItsName) {
   EXPECT_THAT(InstructionsFor({.role = v1::ROLE_WORKER,
                                .loaded = std::nullopt,
-                               .workspace_root = "/work/space"}),
+                               .workspace_root = "/home/ada/space"}),
               AllOf(HasSubstr("not loaded"), HasSubstr("Wait"),
                     Not(HasSubstr("Builder"))));
 }
