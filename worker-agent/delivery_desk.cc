@@ -113,7 +113,7 @@ void DeliveryDesk::Remember(const v1::Receipt& receipt) {
   std::erase_if(remembered_, [&](const v1::Receipt& earlier) {
     return earlier.delivery_id() == receipt.delivery_id();
   });
-  // A failure counts, so it must not be told twice.
+  // What the host failed to take may have been offered to it anew since.
   if (receipt.event() == v1::Receipt::EVENT_FAILED) return;
   remembered_.push_back(receipt);
   if (remembered_.size() > kMaxRemembered) remembered_.pop_front();

@@ -12,33 +12,6 @@
 #include "spdlog/spdlog.h"
 
 namespace intercom {
-namespace {
-
-constexpr size_t kMaxEvidenceBytes = 512;
-constexpr int kOfferBatch = 32;
-// What a notice takes beside its text, at most.
-constexpr int64_t kNoticeBytes = 256;
-
-bool IsOpen(const v1::DeliveryRecord& record) {
-  return record.state() < v1::DELIVERY_STATE_INJECTED &&
-         record.end() == v1::DELIVERY_END_UNSPECIFIED;
-}
-
-absl::Status MayBeThere(const std::string& delivery_id) {
-  return Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
-               "it is not offered any more, but it was on its way to a session "
-               "that has left since and may have it; intercom status " +
-                   delivery_id + " tells once that session is back");
-}
-
-absl::Status TooLate(const v1::DeliveryRecord& record) {
-  return Error(absl::StatusCode::kFailedPrecondition, "TOO_LATE",
-               record.end() == v1::DELIVERY_END_UNSPECIFIED
-                   ? "it is in the recipient's session already"
-                   : "it has ended already");
-}
-
-}  // namespace
 
 Dispatcher::Dispatcher(StateRunner& runner, DeliveryStore& deliveries,
                        MailboxStore& mailboxes, Roster& roster,
@@ -54,29 +27,6 @@ Dispatcher::Dispatcher(StateRunner& runner, DeliveryStore& deliveries,
 absl::Status Dispatcher::Load() {
   INTERCOM_ASSIGN_OR_RETURN(earlier_sequence_, deliveries_.LastSequence());
   return absl::OkStatus();
-}
-
-bool Dispatcher::MayHaveArrived(const v1::DeliveryRecord& record) const {
-  if (record.state() >= v1::DELIVERY_STATE_DELIVERED) return true;
-  const std::string& recipient = record.recipient_session_id();
-  if (record.sequence() <= earlier_sequence_ &&
-      !reconciled_.contains(recipient)) {
-    return true;
-  }
-  const auto unsettled = unsettled_.find(recipient);
-  return unsettled != unsettled_.end() &&
-         unsettled->second.contains(record.sequence());
-}
-
-absl::StatusOr<bool> Dispatcher::EndAlone(const v1::DeliveryRecord& record,
-                                          v1::DeliveryEnd end,
-                                          std::string evidence) {
-  const bool is_certain = !MayHaveArrived(record);
-  if (!is_certain)
-    evidence += "; it was on its way before and may have arrived";
-  INTERCOM_RETURN_IF_ERROR(
-      deliveries_.End(record.sequence(), end, clock_.Now(), evidence).status());
-  return is_certain;
 }
 
 absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
@@ -116,46 +66,20 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
   }
   if (!value.reply_to().empty()) {
     INTERCOM_ASSIGN_OR_RETURN(const auto original,
-                              deliveries_.Find(value.reply_to()));
+                              deliveries_.FindStatus(value.reply_to()));
     // A shell is not its session, and a session answers what it has.
     if (original.has_value() && sender.origin() == v1::ORIGIN_SESSION &&
-        original->state() >= v1::DELIVERY_STATE_INJECTED &&
-        original->recipient_session_id() == sender.session_id()) {
+        original->state >= v1::DELIVERY_STATE_INJECTED &&
+        original->recipient_session_id == sender.session_id()) {
       INTERCOM_RETURN_IF_ERROR(
           deliveries_
-              .Mark(original->sequence(), v1::DELIVERY_STATE_REPLIED,
+              .Mark(original->sequence, v1::DELIVERY_STATE_REPLIED,
                     clock_.Now(), "reply " + inserted.record.delivery_id())
               .status());
     }
   }
   effects.AfterCommit([this, id = recipient.session_id] { Pump(id); });
   return std::move(inserted.record);
-}
-
-absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
-                                   const v1::DeliveryRecord& record,
-                                   Effects& effects) {
-  const std::string earlier_id =
-      DeliveryId(record.sender().session_id(), envelope.supersedes());
-  INTERCOM_ASSIGN_OR_RETURN(const auto earlier, deliveries_.Find(earlier_id));
-  if (!earlier.has_value() ||
-      earlier->recipient_session_id() != record.recipient_session_id()) {
-    return Error(absl::StatusCode::kFailedPrecondition, "SUPERSEDES_OTHER",
-                 "an envelope supersedes only an earlier one of the same "
-                 "sender to the same recipient; nothing was sent");
-  }
-  if (!IsOpen(*earlier)) return absl::OkStatus();
-  const std::string evidence = "superseded by " + record.delivery_id();
-  const Outbox* outbox = Find(earlier->recipient_session_id());
-  if (outbox != nullptr && outbox->IsInFlight(earlier->sequence())) {
-    effects.AfterCommit([this, earlier = *earlier, evidence] {
-      BeginWithdraw(earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
-                    [this, id = earlier.recipient_session_id()](
-                        const absl::Status&) { Pump(id); });
-    });
-    return absl::OkStatus();
-  }
-  return EndAlone(*earlier, v1::DELIVERY_END_SUPERSEDED, evidence).status();
 }
 
 absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
@@ -171,9 +95,8 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
   for (const v1::DeliveryRecord& earlier : waiting) {
     if (earlier.envelope().text() == text) return absl::OkStatus();
     if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) continue;
-    INTERCOM_RETURN_IF_ERROR(deliveries_
-                                 .End(earlier.sequence(),
-                                      v1::DELIVERY_END_SUPERSEDED, clock_.Now(),
+    INTERCOM_RETURN_IF_ERROR(EndAlone(StatusOf(earlier),
+                                      v1::DELIVERY_END_SUPERSEDED,
                                       "a newer notice")
                                  .status());
   }
@@ -198,373 +121,57 @@ absl::Status Dispatcher::Notify(const v1::Sender& sender,
 void Dispatcher::Pump(const std::string& session_id) {
   Outbox* outbox = Find(session_id);
   if (outbox == nullptr || !outbox->open()) return;
-  while (!outbox->full()) {
-    const auto next =
-        deliveries_.NextOpen(session_id, outbox->cursor(), kOfferBatch);
+  while (const int limit = outbox->free_slots()) {
+    const auto next = deliveries_.NextOpen(session_id, outbox->cursor(), limit);
     if (!next.ok()) {
       spdlog::error("can't read the mailbox of {}: {}", session_id,
                     MessageOf(next.status()));
       return;
     }
-    if (next->empty()) return;
     for (const v1::DeliveryRecord& record : *next) {
-      const int64_t bytes =
-          static_cast<int64_t>(record.envelope().ByteSizeLong());
       if (outbox->IsInFlight(record.sequence())) {
         outbox->MovePast(record.sequence());
-        continue;
-      }
-      if (!outbox->HasRoom(bytes)) return;
-      // It waits for what it supersedes, and later ones wait behind it.
-      if (!record.envelope().supersedes().empty() &&
-          withdrawals_.Find(DeliveryId(record.sender().session_id(),
-                                       record.envelope().supersedes())) !=
-              nullptr) {
+      } else if (WaitsToSupersede(*outbox, record)) {
+        outbox->HoldBack(record.sender().session_id(), record.sequence());
+        outbox->MovePast(record.sequence());
+      } else if (!Offer(*outbox, record)) {
         return;
       }
-      v1::AttachResponse frame;
-      v1::Delivery& delivery = *frame.mutable_delivery();
-      delivery.set_delivery_id(record.delivery_id());
-      delivery.set_sequence(record.sequence());
-      *delivery.mutable_envelope() = record.envelope();
-      *delivery.mutable_sender() = record.sender();
-      if (record.marks_size() > 0) {
-        *delivery.mutable_accepted_at() = record.marks(0).at();
-      }
-      delivery.set_redelivered(record.state() >= v1::DELIVERY_STATE_DELIVERED ||
-                               record.host_failures() > 0 ||
-                               outbox->repeats().contains(record.sequence()));
-      outbox->Offered(record.sequence(), record.delivery_id(), bytes);
-      outbox->link().Send(std::move(frame));
     }
-    if (next->size() < kOfferBatch) return;
+    if (static_cast<int>(next->size()) < limit) return;
   }
 }
 
-void Dispatcher::OnReceipt(SessionKey key, v1::Receipt receipt) {
-  if (receipt.evidence().size() > kMaxEvidenceBytes) {
-    receipt.mutable_evidence()->resize(kMaxEvidenceBytes);
-  }
-  *receipt.mutable_evidence() = StripControls(receipt.evidence());
-  runner_.PostCommand(
-      {[this, key, receipt = std::move(receipt)](Effects& effects) {
-         return Record(key, receipt, effects);
-       },
-       [this, key](const absl::Status& status) {
-         spdlog::warn("receipt of {} not recorded: {}", key.session_id,
-                      MessageOf(status));
-         // A wrong receipt does no harm. Otherwise the state is behind the
-         // facts, and so is the window: attaching anew mends both.
-         const std::string reason = ReasonOf(status);
-         if (reason == "OLD_EPOCH" || reason == "UNKNOWN_ENVELOPE" ||
-             reason == "RECEIPT_INVALID") {
-           return;
-         }
-         CloseLink(key, status);
-       }});
+bool Dispatcher::WaitsToSupersede(const Outbox& outbox,
+                                  const v1::DeliveryRecord& record) const {
+  const std::string& sender = record.sender().session_id();
+  const std::string& earlier = record.envelope().supersedes();
+  return outbox.IsHeldBack(sender) ||
+         (!earlier.empty() &&
+          withdrawals_.Find(DeliveryId(sender, earlier)) != nullptr);
 }
 
-absl::Status Dispatcher::Record(const SessionKey& key,
-                                const v1::Receipt& receipt, Effects& effects) {
-  const Outbox* outbox = Find(key.session_id);
-  if (outbox == nullptr || outbox->epoch() != key.epoch) {
-    return Error(absl::StatusCode::kAborted, "OLD_EPOCH",
-                 "the attachment that sent it was replaced");
-  }
-  INTERCOM_ASSIGN_OR_RETURN(const auto record,
-                            deliveries_.Find(receipt.delivery_id()));
-  if (!record.has_value() || record->recipient_session_id() != key.session_id) {
-    return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
-                 "no such delivery to this session");
-  }
-  const int64_t sequence = record->sequence();
-  const auto mark = [&](v1::DeliveryState state) -> absl::Status {
-    INTERCOM_ASSIGN_OR_RETURN(
-        const DeliveryChange change,
-        deliveries_.Mark(sequence, state, clock_.Now(), receipt.evidence()));
-    if (!change.after.open()) {
-      effects.AfterCommit(
-          [this, id = key.session_id, sequence] { Settled(id, sequence); });
-    }
-    return absl::OkStatus();
-  };
-  switch (receipt.event()) {
-    case v1::Receipt::EVENT_DELIVERED:
-      return mark(v1::DELIVERY_STATE_DELIVERED);
-    case v1::Receipt::EVENT_HELD:
-      return deliveries_.SetWait(sequence, receipt.wait_reason(), clock_.Now());
-    case v1::Receipt::EVENT_INJECTED:
-      return mark(v1::DELIVERY_STATE_INJECTED);
-    case v1::Receipt::EVENT_SEEN:
-      return mark(v1::DELIVERY_STATE_SEEN);
-    case v1::Receipt::EVENT_FAILED:
-      return RecordFailure(key, *record, receipt.evidence(), effects);
-    case v1::Receipt::EVENT_WITHDRAWN: {
-      const Withdrawals::Pending* pending =
-          withdrawals_.Find(receipt.delivery_id());
-      INTERCOM_ASSIGN_OR_RETURN(
-          const bool ended,
-          deliveries_.End(
-              sequence,
-              pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end,
-              clock_.Now(),
-              pending == nullptr ? "withdrawn by the host"
-                                 : pending->evidence));
-      effects.AfterCommit(
-          [this, id = key.session_id, sequence] { Settled(id, sequence); });
-      effects.AfterSync(
-          [this, delivery_id = receipt.delivery_id(), ended, record = *record] {
-            runner_.PostTask([this, delivery_id, ended, record] {
-              withdrawals_.Resolve(delivery_id,
-                                   ended ? absl::OkStatus() : TooLate(record));
-            });
-          });
-      return absl::OkStatus();
-    }
-    case v1::Receipt::EVENT_TOO_LATE:
-      effects.AfterCommit([this, id = key.session_id,
-                           delivery_id = receipt.delivery_id(),
-                           record = *record] {
-        withdrawals_.Resolve(delivery_id, TooLate(record));
-        Pump(id);
-      });
-      return absl::OkStatus();
-    default:
-      return Error(absl::StatusCode::kInvalidArgument, "RECEIPT_INVALID",
-                   "the receipt has no event");
-  }
-}
-
-absl::Status Dispatcher::RecordFailure(const SessionKey& key,
-                                       const v1::DeliveryRecord& record,
-                                       const std::string& evidence,
-                                       Effects& effects) {
-  if (!IsOpen(record)) return absl::OkStatus();
-  const int64_t sequence = record.sequence();
-  INTERCOM_ASSIGN_OR_RETURN(const int failures,
-                            deliveries_.AddHostFailure(sequence));
-  if (failures < limits_.max_host_failures) {
-    effects.AfterCommit([this, id = key.session_id, sequence] {
-      Outbox* outbox = Find(id);
-      if (outbox == nullptr) return;
-      outbox->Rewind(sequence);
-      Pump(id);
-    });
-    return absl::OkStatus();
-  }
-  INTERCOM_RETURN_IF_ERROR(
-      deliveries_
-          .End(sequence, v1::DELIVERY_END_DEAD_LETTERED, clock_.Now(),
-               "the host failed " + std::to_string(failures) +
-                   " times: " + evidence)
-          .status());
-  effects.AfterCommit(
-      [this, id = key.session_id, sequence] { Settled(id, sequence); });
-  return TellSender(record, "DEAD_LETTERED",
-                    "was not delivered: the recipient's host failed three "
-                    "times to take it (" +
-                        evidence + ")",
-                    effects);
-}
-
-// The agent attaches again and is reconciled then.
-void Dispatcher::CloseLink(const SessionKey& key, const absl::Status& status) {
-  Attachment* attachment = roster_.Find(key.session_id);
-  if (attachment != nullptr && attachment->epoch == key.epoch) {
-    attachment->link->Close(status);
-  }
-}
-
-void Dispatcher::OnPresent(SessionKey key, v1::Present present) {
-  runner_.PostCommand(
-      {[this, key, present = std::move(present)](Effects& effects) {
-         return RecordPresent(key, present, effects);
-       },
-       [this, key](const absl::Status& status) {
-         spdlog::error("reconciling {} failed: {}", key.session_id,
-                       MessageOf(status));
-         CloseLink(key, status);
-       }});
-}
-
-absl::Status Dispatcher::RecordPresent(const SessionKey& key,
-                                       const v1::Present& present,
-                                       Effects& effects) {
-  const Outbox* outbox = Find(key.session_id);
-  if (outbox == nullptr || outbox->epoch() != key.epoch || outbox->open()) {
-    return absl::OkStatus();
-  }
-  const std::set<std::string> ids(present.delivery_ids().begin(),
-                                  present.delivery_ids().end());
-  INTERCOM_ASSIGN_OR_RETURN(const auto named,
-                            deliveries_.ToReconcile(key.session_id));
-  std::vector<int64_t> repeats;
-  for (const v1::DeliveryRecord& record : named) {
-    const bool is_present = ids.contains(record.delivery_id());
-    if (is_present && record.state() < v1::DELIVERY_STATE_INJECTED) {
-      INTERCOM_RETURN_IF_ERROR(
-          deliveries_
-              .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
-                    clock_.Now(), "found in the session at attach")
-              .status());
-    } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
-      INTERCOM_RETURN_IF_ERROR(
-          deliveries_
-              .MarkUninjected(record.sequence(), clock_.Now(),
-                              "not in the session at attach")
-              .status());
-      repeats.push_back(record.sequence());
-    }
-  }
-  effects.AfterCommit([this, key, repeats = std::move(repeats)] {
-    Outbox* outbox = Find(key.session_id);
-    if (outbox == nullptr || outbox->epoch() != key.epoch) return;
-    unsettled_.erase(key.session_id);
-    reconciled_.insert(key.session_id);
-    outbox->repeats().insert(repeats.begin(), repeats.end());
-    outbox->Open();
-    Pump(key.session_id);
-  });
-  return absl::OkStatus();
-}
-
-void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
-                          std::string evidence, Withdrawn done) {
-  auto shared_done = std::make_shared<Withdrawn>(std::move(done));
-  runner_.PostCommand(
-      {[this, delivery_id, end, evidence = std::move(evidence),
-        shared_done](Effects& effects) -> absl::Status {
-         INTERCOM_ASSIGN_OR_RETURN(const auto record,
-                                   deliveries_.Find(delivery_id));
-         if (!record.has_value()) {
-           return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
-                        "this caller sent no envelope of that id");
-         }
-         if (!IsOpen(*record)) return TooLate(*record);
-         const Outbox* outbox = Find(record->recipient_session_id());
-         if (outbox != nullptr && outbox->IsInFlight(record->sequence())) {
-           effects.AfterCommit(
-               [this, record = *record, end, evidence, shared_done] {
-                 BeginWithdraw(record, end, evidence, std::move(*shared_done));
-               });
-           return absl::OkStatus();
-         }
-         INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
-                                   EndAlone(*record, end, evidence));
-         effects.AfterSync([shared_done, is_certain, delivery_id] {
-           (*shared_done)(is_certain ? absl::OkStatus()
-                                     : MayBeThere(delivery_id));
-         });
-         return absl::OkStatus();
-       },
-       [shared_done](const absl::Status& status) { (*shared_done)(status); }});
-}
-
-void Dispatcher::BeginWithdraw(const v1::DeliveryRecord& record,
-                               v1::DeliveryEnd end, std::string evidence,
-                               Withdrawn done) {
-  const std::string& id = record.delivery_id();
-  Outbox* outbox = Find(record.recipient_session_id());
-  if (outbox == nullptr || !outbox->IsInFlight(record.sequence())) {
-    // It left meanwhile: decide anew.
-    return Withdraw(id, end, std::move(evidence), std::move(done));
-  }
-  const int64_t ticket =
-      withdrawals_.Begin(id, record.recipient_session_id(), end,
-                         std::move(evidence), std::move(done));
-  if (ticket == 0) return;
+bool Dispatcher::Offer(Outbox& outbox, const v1::DeliveryRecord& record) {
+  const auto bytes = static_cast<int64_t>(record.envelope().ByteSizeLong());
+  if (!outbox.HasRoom(bytes)) return false;
   v1::AttachResponse frame;
-  frame.mutable_withdraw()->set_delivery_id(id);
-  outbox->link().Send(std::move(frame));
-  runner_.PostDelayedTask(
-      [this, id, ticket] {
-        const Withdrawals::Pending* pending = withdrawals_.Find(id);
-        if (pending == nullptr || pending->ticket != ticket) return;
-        withdrawals_.Resolve(
-            id, Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
-                      "the recipient's host did not say whether it could "
-                      "still be withdrawn; intercom status " +
-                          id + " shows where it is"));
-      },
-      limits_.withdraw_timeout);
-}
-
-void Dispatcher::WithdrawNotices(std::string_view recipient,
-                                 std::string_view topic,
-                                 std::string_view sender,
-                                 std::function<void()> decided) {
-  const auto open =
-      deliveries_.OpenTo(recipient, v1::ENVELOPE_KIND_NOTICE, topic, sender);
-  if (!open.ok()) return;
-  for (const v1::DeliveryRecord& record : *open) {
-    Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED, "no longer true",
-             [decided](const absl::Status&) { decided(); });
+  v1::Delivery& delivery = *frame.mutable_delivery();
+  delivery.set_delivery_id(record.delivery_id());
+  delivery.set_sequence(record.sequence());
+  *delivery.mutable_envelope() = record.envelope();
+  *delivery.mutable_sender() = record.sender();
+  if (record.marks_size() > 0) {
+    *delivery.mutable_accepted_at() = record.marks(0).at();
   }
-}
-
-void Dispatcher::ExpireDue() {
-  runner_.PostCommand(
-      {[this](Effects& effects) -> absl::Status {
-         INTERCOM_ASSIGN_OR_RETURN(
-             const auto expired, deliveries_.ExpiredBefore(clock_.Now(), 100));
-         for (const v1::DeliveryRecord& record : expired) {
-           const Outbox* outbox = Find(record.recipient_session_id());
-           if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
-             continue;
-           }
-           INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
-                                     EndAlone(record, v1::DELIVERY_END_EXPIRED,
-                                              "waited until its time ran out"));
-           INTERCOM_RETURN_IF_ERROR(TellSender(
-               record, "EXPIRED",
-               is_certain ? "expired before its recipient came back"
-                          : "expired; its recipient left while it was on its "
-                            "way, and may have it",
-               effects));
-         }
-         return absl::OkStatus();
-       },
-       [](const absl::Status& status) {
-         spdlog::error("expiry failed: {}", MessageOf(status));
-       }});
-}
-
-absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
-                                    std::string_view topic,
-                                    std::string_view what, Effects& effects) {
-  const v1::Origin origin = record.sender().origin();
-  // Notices make no notices, and a person reads `intercom status`.
-  if (record.envelope().kind() == v1::ENVELOPE_KIND_NOTICE ||
-      (origin != v1::ORIGIN_SESSION && origin != v1::ORIGIN_SHELL)) {
-    return absl::OkStatus();
-  }
-  v1::Sender broker;
-  broker.set_session_id("broker");
-  broker.set_name("intercom");
-  broker.set_origin(v1::ORIGIN_BROKER);
-  const std::string to =
-      SafeLabel(record.recipient_name().empty() ? record.recipient_session_id()
-                                                : record.recipient_name());
-  std::string text = "Message " + record.envelope().envelope_id() + " to " +
-                     to + " " + std::string(what) + ".";
-  INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
-                            mailboxes_.Find(record.sender().session_id()));
-  if (mailbox.envelopes >= limits_.mailbox_envelopes ||
-      mailbox.bytes + static_cast<int64_t>(text.size()) + kNoticeBytes >
-          limits_.mailbox_bytes) {
-    // The end stands all the same, and the record says so.
-    spdlog::warn("{} is not told of {}: its mailbox is full",
-                 record.sender().session_id(), record.delivery_id());
-    return absl::OkStatus();
-  }
-  // Each end is told: none replaces another.
-  return Notify(broker,
-                {record.sender().session_id(), record.sender().name(), {}},
-                topic, text, /*quiet=*/false, effects);
+  delivery.set_redelivered(record.state() >= v1::DELIVERY_STATE_DELIVERED ||
+                           outbox.repeats().contains(record.sequence()));
+  outbox.Offered(record.sequence(), record.delivery_id(), bytes);
+  outbox.link().Send(std::move(frame));
+  return true;
 }
 
 void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
-  if (!IsOpen(record)) {
+  if (!StatusOf(record).open()) {
     record.clear_wait_reason();
     record.clear_waiting_since();
     return;
@@ -587,9 +194,11 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
   if (outbox == nullptr) return waits(v1::WAIT_REASON_AWAY);
   if (outbox->IsInFlight(record.sequence())) return;  // as the host said
   if (!outbox->open()) return waits(v1::WAIT_REASON_STARTING);
-  if (!record.envelope().supersedes().empty() &&
+  const bool supersedes =
+      !record.envelope().supersedes().empty() &&
       outbox->IsInFlight(DeliveryId(record.sender().session_id(),
-                                    record.envelope().supersedes()))) {
+                                    record.envelope().supersedes()));
+  if (supersedes || WaitsToSupersede(*outbox, record)) {
     return waits(v1::WAIT_REASON_SUPERSEDING);
   }
   if (!outbox->HasRoom(
@@ -623,10 +232,11 @@ void Dispatcher::OnDetached(const Attachment& attachment, bool) {
     outboxes_.erase(found);
   }
   for (const std::string& id : withdrawals_.WaitingFor(attachment.session_id)) {
-    withdrawals_.Resolve(
-        id, Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
-                  "the recipient left before it said whether it could be "
-                  "withdrawn"));
+    // The host can't answer any more: decided anew, without it.
+    Withdrawals::Pending pending = *withdrawals_.Take(id);
+    Withdraw(id, pending.end, pending.evidence,
+             [pending = std::move(pending)](
+                 const absl::Status& status) mutable { pending.Tell(status); });
   }
 }
 
@@ -640,14 +250,6 @@ const Outbox* Dispatcher::Find(std::string_view session_id) const {
   const auto found =
       outboxes_.find(absl::string_view(session_id.data(), session_id.size()));
   return found == outboxes_.end() ? nullptr : found->second.get();
-}
-
-void Dispatcher::Settled(const std::string& session_id, int64_t sequence) {
-  Outbox* outbox = Find(session_id);
-  if (outbox == nullptr) return;
-  outbox->Settle(sequence);
-  outbox->repeats().erase(sequence);
-  Pump(session_id);
 }
 
 }  // namespace intercom

@@ -30,7 +30,6 @@ struct MailLimits {
   int64_t mailbox_envelopes = 10'000;
   int64_t mailbox_bytes = 64 << 20;
   WindowLimits window;
-  int max_host_failures = 3;
   // How long a host may think about a withdrawal.
   absl::Duration withdraw_timeout = absl::Seconds(5);
 };
@@ -110,25 +109,35 @@ class Dispatcher : public AttachmentObserver {
   const Outbox* Find(std::string_view session_id) const;
   // Offers what fits into the window.
   void Pump(const std::string& session_id);
+  // False if its window has no room for it.
+  bool Offer(Outbox& outbox, const v1::DeliveryRecord& record);
+  // Whether a delivery waits until an earlier one of its sender is withdrawn.
+  bool WaitsToSupersede(const Outbox& outbox,
+                        const v1::DeliveryRecord& record) const;
   absl::Status Supersede(const v1::Envelope& envelope,
                          const v1::DeliveryRecord& record, Effects& effects);
-  void BeginWithdraw(const v1::DeliveryRecord& record, v1::DeliveryEnd end,
+  void BeginWithdraw(const std::string& delivery_id,
+                     const DeliveryStatus& status, v1::DeliveryEnd end,
                      std::string evidence, Withdrawn done);
   absl::Status Record(const SessionKey& key, const v1::Receipt& receipt,
                       Effects& effects);
   void CloseLink(const SessionKey& key, const absl::Status& status);
   absl::Status RecordFailure(const SessionKey& key,
-                             const v1::DeliveryRecord& record,
-                             const std::string& evidence, Effects& effects);
+                             const DeliveryStatus& status,
+                             const v1::Receipt& receipt, Effects& effects);
   absl::Status RecordPresent(const SessionKey& key, const v1::Present& present,
                              Effects& effects);
   // Whether an open delivery that is not on its way now was before, so that
   // its recipient may have it.
-  bool MayHaveArrived(const v1::DeliveryRecord& record) const;
+  bool MayHaveArrived(const DeliveryStatus& status) const;
   // Ends an open delivery that is not on its way. False if it may have arrived
   // all the same; the evidence then says so.
-  absl::StatusOr<bool> EndAlone(const v1::DeliveryRecord& record,
+  absl::StatusOr<bool> EndAlone(const DeliveryStatus& status,
                                 v1::DeliveryEnd end, std::string evidence);
+  // Ends what expired, page by page.
+  void ExpireAfter(ExpiryCursor cursor);
+  absl::Status Expire(const v1::DeliveryRecord& record, Effects& effects);
+  static absl::Status TooLate(const DeliveryStatus& status);
   // Gives a settled delivery's room back and offers the next.
   void Settled(const std::string& session_id, int64_t sequence);
   // Accepts a notice as it is.

@@ -40,7 +40,6 @@ class Outbox {
     return in_flight_.empty() || (in_flight_.size() < limits_.envelopes &&
                                   in_flight_bytes_ + bytes <= limits_.bytes);
   }
-  bool full() const { return in_flight_.size() >= limits_.envelopes; }
 
   // The greatest sequence offered so far.
   int64_t cursor() const { return cursor_; }
@@ -77,10 +76,25 @@ class Outbox {
     in_flight_.erase(found);
     return true;
   }
-  // The host failed to take it: it is offered again from there.
-  void Rewind(int64_t sequence) {
-    Settle(sequence);
-    cursor_ = std::min(cursor_, sequence - 1);
+  // How many more envelopes may be offered, whatever their size.
+  int free_slots() const {
+    return static_cast<int>(limits_.envelopes - in_flight_.size());
+  }
+
+  // What a sender has sent from `sequence` on waits until an earlier one of it
+  // is withdrawn. Others' mail goes on.
+  void HoldBack(const std::string& sender, int64_t sequence) {
+    held_back_.try_emplace(sender, sequence);
+  }
+  bool IsHeldBack(std::string_view sender) const {
+    return held_back_.contains(absl::string_view(sender.data(), sender.size()));
+  }
+  // Its mail is offered from there on.
+  void Release(const std::string& sender) {
+    const auto found = held_back_.find(sender);
+    if (found == held_back_.end()) return;
+    cursor_ = std::min(cursor_, found->second - 1);
+    held_back_.erase(found);
   }
 
   // Sequences that the session was offered before and did not keep.
@@ -101,6 +115,7 @@ class Outbox {
   absl::flat_hash_map<std::string, int64_t> by_id_;
   int64_t in_flight_bytes_ = 0;
   std::set<int64_t> repeats_;
+  absl::flat_hash_map<std::string, int64_t> held_back_;
 };
 
 }  // namespace intercom

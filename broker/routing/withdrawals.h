@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_BROKER_ROUTING_WITHDRAWALS_H_
 #define PI_INTERCOM_BROKER_ROUTING_WITHDRAWALS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,10 @@ class Withdrawals {
     std::vector<Waiter> waiters;
     // Tells this withdrawal from a later one of the same delivery.
     int64_t ticket = 0;
+
+    void Tell(const absl::Status& outcome) {
+      for (Waiter& waiter : waiters) waiter(outcome);
+    }
   };
 
   // Adds a waiter. Returns the ticket of a new withdrawal, or 0 when one was
@@ -51,12 +56,18 @@ class Withdrawals {
 
   // Ends one and tells its waiters.
   void Resolve(std::string_view delivery_id, const absl::Status& outcome) {
+    auto pending = Take(delivery_id);
+    if (pending.has_value()) pending->Tell(outcome);
+  }
+
+  // Forgets one; the caller tells its waiters.
+  std::optional<Pending> Take(std::string_view delivery_id) {
     const auto found =
         by_id_.find(absl::string_view(delivery_id.data(), delivery_id.size()));
-    if (found == by_id_.end()) return;
+    if (found == by_id_.end()) return std::nullopt;
     Pending pending = std::move(found->second);
     by_id_.erase(found);
-    for (Waiter& waiter : pending.waiters) waiter(outcome);
+    return pending;
   }
 
   // Delivery ids of those that wait for `recipient`.

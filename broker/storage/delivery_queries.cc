@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "broker/base/status_macros.h"
+#include "broker/domain/identity.h"
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/delivery_store.h"
 
@@ -18,9 +19,11 @@ constexpr char kFindSql[] = INTERCOM_SELECT_RECORDS
     "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
     "WHERE e.envelope_id = ? AND e.sender_session_id = ?";
 
-constexpr char kFindBySequenceSql[] = INTERCOM_SELECT_RECORDS
-    "FROM envelopes e JOIN deliveries d ON d.sequence = e.sequence "
-    "WHERE e.sequence = ?";
+constexpr char kFindStatusSql[] =
+    "SELECT d.sequence, d.recipient_session_id, d.state, d.ended, "
+    "  d.wait_reason, d.bytes "
+    "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.envelope_id = ? AND e.sender_session_id = ?";
 
 // The upper bound is the prefix with a byte that no id holds.
 constexpr char kFindByPrefixSql[] = INTERCOM_SELECT_RECORDS
@@ -59,36 +62,49 @@ constexpr char kOpenToSql[] = INTERCOM_SELECT_RECORDS
     "  AND e.sender_session_id = ? AND e.kind = ? "
     "  AND d.state < 3 AND d.ended = 0 ORDER BY e.sequence";
 
+constexpr char kSupersededSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.recipient_session_id = ? AND d.state < 3 AND d.ended = 0 "
+    "  AND EXISTS (SELECT 1 FROM envelopes n "
+    "    WHERE n.sender_session_id = e.sender_session_id "
+    "      AND n.supersedes = e.envelope_id AND n.supersedes <> '') "
+    "ORDER BY d.sequence";
+
 constexpr char kExpiredSql[] = INTERCOM_SELECT_RECORDS
     "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
     "WHERE d.state < 3 AND d.ended = 0 AND d.expires_at_us > 0 "
-    "  AND d.expires_at_us <= ? ORDER BY d.expires_at_us, d.sequence LIMIT ?";
-
-constexpr char kNextExpirySql[] =
-    "SELECT MIN(expires_at_us) FROM deliveries "
-    "WHERE state < 3 AND ended = 0 AND expires_at_us > 0";
+    "  AND d.expires_at_us <= ? AND (d.expires_at_us, d.sequence) > (?, ?) "
+    "ORDER BY d.expires_at_us, d.sequence LIMIT ?";
 
 }  // namespace
 
 absl::StatusOr<std::optional<v1::DeliveryRecord>> DeliveryStore::Find(
     std::string_view delivery_id) {
-  // Envelope ids hold no slash; session ids may.
-  const size_t slash = delivery_id.rfind('/');
-  if (slash == std::string_view::npos) return std::nullopt;
+  const auto id = ParseDeliveryId(delivery_id);
+  if (!id.has_value()) return std::nullopt;
   INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindSql));
-  find.Bind(delivery_id.substr(slash + 1), delivery_id.substr(0, slash));
+  find.Bind(id->envelope_id, id->sender_session_id);
   INTERCOM_ASSIGN_OR_RETURN(auto records, ReadRecords(find));
   if (records.empty()) return std::nullopt;
   return std::move(records.front());
 }
 
-absl::StatusOr<std::optional<v1::DeliveryRecord>> DeliveryStore::FindBySequence(
-    int64_t sequence) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindBySequenceSql));
-  find.Bind(sequence);
-  INTERCOM_ASSIGN_OR_RETURN(auto records, ReadRecords(find));
-  if (records.empty()) return std::nullopt;
-  return std::move(records.front());
+absl::StatusOr<std::optional<DeliveryStatus>> DeliveryStore::FindStatus(
+    std::string_view delivery_id) {
+  const auto id = ParseDeliveryId(delivery_id);
+  if (!id.has_value()) return std::nullopt;
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindStatusSql));
+  find.Bind(id->envelope_id, id->sender_session_id);
+  INTERCOM_ASSIGN_OR_RETURN(const bool found, find.Step());
+  if (!found) return std::nullopt;
+  DeliveryStatus status;
+  status.sequence = find.Int64(0);
+  status.recipient_session_id = find.String(1);
+  status.state = static_cast<v1::DeliveryState>(find.Int(2));
+  status.end = static_cast<v1::DeliveryEnd>(find.Int(3));
+  status.wait_reason = static_cast<v1::WaitReason>(find.Int(4));
+  status.bytes = find.Int64(5);
+  return status;
 }
 
 absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::FindByIdPrefix(
@@ -153,18 +169,18 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ToReconcile(
   return records;
 }
 
-absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ExpiredBefore(
-    absl::Time now, int limit) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement expired, db_.Prepare(kExpiredSql));
-  expired.Bind(now, limit);
-  return ReadRecords(expired);
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::Superseded(
+    std::string_view recipient) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement superseded, db_.Prepare(kSupersededSql));
+  superseded.Bind(recipient);
+  return ReadRecords(superseded);
 }
 
-absl::StatusOr<std::optional<absl::Time>> DeliveryStore::NextExpiry() {
-  INTERCOM_ASSIGN_OR_RETURN(Statement next, db_.Prepare(kNextExpirySql));
-  next.Bind();
-  INTERCOM_RETURN_IF_ERROR(next.Step().status());
-  return next.OptionalTime(0);
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::ExpiredBefore(
+    absl::Time now, int limit, const ExpiryCursor& after) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement expired, db_.Prepare(kExpiredSql));
+  expired.Bind(now, after.expires_at, after.sequence, limit);
+  return ReadRecords(expired);
 }
 
 }  // namespace intercom

@@ -9,8 +9,8 @@ namespace intercom {
 namespace {
 
 constexpr char kLoadSql[] =
-    "SELECT recipient_session_id, state, ended, wait_reason, host_failures, "
-    "  bytes, waiting_since_at_us, ended_at_us, end_evidence, settled_at_us, "
+    "SELECT recipient_session_id, state, ended, wait_reason, bytes, "
+    "  waiting_since_at_us, ended_at_us, end_evidence, settled_at_us, "
     "  accepted_evidence, delivered_at_us, delivered_evidence, "
     "  injected_at_us, injected_evidence, seen_at_us, seen_evidence, "
     "  replied_at_us, replied_evidence "
@@ -18,7 +18,7 @@ constexpr char kLoadSql[] =
 
 constexpr char kSaveSql[] =
     "UPDATE deliveries SET state = ?, ended = ?, wait_reason = ?, "
-    "  host_failures = ?, waiting_since_at_us = ?, ended_at_us = ?, "
+    "  waiting_since_at_us = ?, ended_at_us = ?, "
     "  end_evidence = ?, settled_at_us = ?, accepted_evidence = ?, "
     "  delivered_at_us = ?, delivered_evidence = ?, injected_at_us = ?, "
     "  injected_evidence = ?, seen_at_us = ?, seen_evidence = ?, "
@@ -69,12 +69,11 @@ void ReadRecord(const Statement& row, v1::DeliveryRecord& record) {
   record.set_end(static_cast<v1::DeliveryEnd>(row.Int(20)));
   if (row.Int64(21) != 0) SetMicros(row.Int64(21), record.mutable_ended_at());
   record.set_end_evidence(row.String(22));
-  record.set_host_failures(row.Int(23));
 
-  AddMark(v1::DELIVERY_STATE_ACCEPTED, row.Int64(14), row.Text(24), record);
+  AddMark(v1::DELIVERY_STATE_ACCEPTED, row.Int64(14), row.Text(23), record);
   for (int state = v1::DELIVERY_STATE_DELIVERED;
        state <= v1::DELIVERY_STATE_REPLIED; ++state) {
-    const int column = 25 + 2 * (state - v1::DELIVERY_STATE_DELIVERED);
+    const int column = 24 + 2 * (state - v1::DELIVERY_STATE_DELIVERED);
     if (row.Int64(column) == 0) continue;
     AddMark(static_cast<v1::DeliveryState>(state), row.Int64(column),
             row.Text(column + 1), record);
@@ -108,14 +107,13 @@ absl::StatusOr<DeliveryRow> LoadDelivery(Database& db, int64_t sequence) {
   row.state = static_cast<v1::DeliveryState>(load.Int(1));
   row.end = static_cast<v1::DeliveryEnd>(load.Int(2));
   row.wait_reason = static_cast<v1::WaitReason>(load.Int(3));
-  row.host_failures = load.Int(4);
-  row.bytes = load.Int64(5);
-  row.waiting_since_at_us = load.Int64(6);
-  row.ended_at_us = load.Int64(7);
-  row.end_evidence = load.String(8);
-  row.settled_at_us = load.Int64(9);
-  row.accepted_evidence = load.String(10);
-  int column = 11;
+  row.bytes = load.Int64(4);
+  row.waiting_since_at_us = load.Int64(5);
+  row.ended_at_us = load.Int64(6);
+  row.end_evidence = load.String(7);
+  row.settled_at_us = load.Int64(8);
+  row.accepted_evidence = load.String(9);
+  int column = 10;
   for (DeliveryRow::Reached& reached : row.reached) {
     reached.at_us = load.Int64(column++);
     reached.evidence = load.String(column++);
@@ -127,7 +125,7 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
                           const DeliveryRow& after) {
   INTERCOM_ASSIGN_OR_RETURN(Statement save, db.Prepare(kSaveSql));
   const auto& [delivered, injected, seen, replied] = after.reached;
-  save.Bind(after.state, after.end, after.wait_reason, after.host_failures,
+  save.Bind(after.state, after.end, after.wait_reason,
             after.waiting_since_at_us, after.ended_at_us, after.end_evidence,
             after.settled_at_us, after.accepted_evidence, delivered.at_us,
             delivered.evidence, injected.at_us, injected.evidence, seen.at_us,

@@ -51,7 +51,7 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
   "  e.sender_role, e.sender_workspace_root, e.recipient_session_id, "       \
   "  e.recipient_name, e.accepted_at_us, e.expires_at_us, e.text, d.state, " \
   "  d.wait_reason, d.waiting_since_at_us, d.ended, d.ended_at_us, "         \
-  "  d.end_evidence, d.host_failures, d.accepted_evidence, "                 \
+  "  d.end_evidence, d.accepted_evidence, "                                  \
   "  d.delivered_at_us, d.delivered_evidence, d.injected_at_us, "            \
   "  d.injected_evidence, d.seen_at_us, d.seen_evidence, d.replied_at_us, "  \
   "  d.replied_evidence "

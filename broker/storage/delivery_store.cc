@@ -24,21 +24,16 @@ constexpr char kInsertEnvelopeSql[] =
 constexpr char kInsertDeliverySql[] =
     "INSERT INTO deliveries (sequence, recipient_session_id, state, bytes, "
     "  wait_reason, waiting_since_at_us, ended, ended_at_us, end_evidence, "
-    "  host_failures, expires_at_us, settled_at_us, accepted_evidence, "
+    "  expires_at_us, settled_at_us, accepted_evidence, "
     "  delivered_at_us, delivered_evidence, injected_at_us, "
     "  injected_evidence, seen_at_us, seen_evidence, replied_at_us, "
     "  replied_evidence) "
-    "VALUES (?, ?, 1, ?, ?, ?, 0, 0, '', 0, ?, 0, '', "
+    "VALUES (?, ?, 1, ?, ?, ?, 0, 0, '', ?, 0, '', "
     "  0, '', 0, '', 0, '', 0, '')";
 
 constexpr char kSetWaitSql[] =
     "UPDATE deliveries SET wait_reason = ?1, waiting_since_at_us = ?2 "
     "WHERE sequence = ?3 AND state < 3 AND ended = 0 AND wait_reason <> ?1";
-
-constexpr char kSetWaitOfRecipientSql[] =
-    "UPDATE deliveries SET wait_reason = ?1, waiting_since_at_us = ?2 "
-    "WHERE recipient_session_id = ?3 AND state < 3 AND ended = 0 "
-    "  AND wait_reason <> ?1";
 
 // The time that belongs to a wait reason: none when it does not wait.
 std::optional<absl::Time> WaitingSince(v1::WaitReason reason, absl::Time at) {
@@ -101,6 +96,15 @@ DeliveryChange ChangeOf(const DeliveryRow& before, const DeliveryRow& after) {
 }
 
 }  // namespace
+
+DeliveryStatus StatusOf(const v1::DeliveryRecord& record) {
+  return {.sequence = record.sequence(),
+          .recipient_session_id = record.recipient_session_id(),
+          .state = record.state(),
+          .end = record.end(),
+          .wait_reason = record.wait_reason(),
+          .bytes = static_cast<int64_t>(record.envelope().ByteSizeLong())};
+}
 
 absl::StatusOr<InsertedDelivery> DeliveryStore::Insert(NewDelivery delivery) {
   const v1::Envelope& envelope = delivery.envelope;
@@ -188,14 +192,6 @@ absl::Status DeliveryStore::SetWait(int64_t sequence, v1::WaitReason reason,
   return LoadDelivery(db_, sequence).status();
 }
 
-absl::Status DeliveryStore::SetWaitOfRecipient(std::string_view recipient,
-                                               v1::WaitReason reason,
-                                               absl::Time at) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement set, db_.Prepare(kSetWaitOfRecipientSql));
-  set.Bind(reason, WaitingSince(reason, at), recipient);
-  return set.Run();
-}
-
 absl::StatusOr<bool> DeliveryStore::End(int64_t sequence, v1::DeliveryEnd end,
                                         absl::Time at,
                                         std::string_view evidence) {
@@ -209,15 +205,6 @@ absl::StatusOr<bool> DeliveryStore::End(int64_t sequence, v1::DeliveryEnd end,
   after.end_evidence = std::string(evidence);
   INTERCOM_RETURN_IF_ERROR(SaveDelivery(db_, before, after));
   return true;
-}
-
-absl::StatusOr<int32_t> DeliveryStore::AddHostFailure(int64_t sequence) {
-  INTERCOM_ASSIGN_OR_RETURN(const DeliveryRow before,
-                            LoadDelivery(db_, sequence));
-  DeliveryRow after = before;
-  ++after.host_failures;
-  INTERCOM_RETURN_IF_ERROR(SaveDelivery(db_, before, after));
-  return after.host_failures;
 }
 
 }  // namespace intercom

@@ -41,7 +41,6 @@ struct DeliveryStatus {
   v1::DeliveryState state = v1::DELIVERY_STATE_UNSPECIFIED;
   v1::DeliveryEnd end = v1::DELIVERY_END_UNSPECIFIED;
   v1::WaitReason wait_reason = v1::WAIT_REASON_UNSPECIFIED;
-  int32_t host_failures = 0;
   // What it counts in its mailbox: the size of the encoded envelope.
   int64_t bytes = 0;
 
@@ -50,6 +49,14 @@ struct DeliveryStatus {
     return state < v1::DELIVERY_STATE_INJECTED &&
            end == v1::DELIVERY_END_UNSPECIFIED;
   }
+};
+
+DeliveryStatus StatusOf(const v1::DeliveryRecord& record);
+
+// The last delivery of a page of expired ones.
+struct ExpiryCursor {
+  absl::Time expires_at = absl::UnixEpoch();
+  int64_t sequence = 0;
 };
 
 struct DeliveryChange {
@@ -77,8 +84,9 @@ class DeliveryStore {
   // `delivery_id` is `<sender session id>/<envelope id>`.
   absl::StatusOr<std::optional<v1::DeliveryRecord>> Find(
       std::string_view delivery_id);
-  absl::StatusOr<std::optional<v1::DeliveryRecord>> FindBySequence(
-      int64_t sequence);
+  // The same without the envelope.
+  absl::StatusOr<std::optional<DeliveryStatus>> FindStatus(
+      std::string_view delivery_id);
   // The delivery with exactly this id, or those whose envelope id begins with
   // `prefix`, by envelope id and sender. None for an empty prefix.
   absl::StatusOr<std::vector<v1::DeliveryRecord>> FindByIdPrefix(
@@ -110,16 +118,10 @@ class DeliveryStore {
   // Says why an open delivery waits; UNSPECIFIED: it is on its way. Does
   // nothing when it is not open; the time stays when the reason does.
   absl::Status SetWait(int64_t sequence, v1::WaitReason reason, absl::Time at);
-  // The same for every open delivery to `recipient`.
-  absl::Status SetWaitOfRecipient(std::string_view recipient,
-                                  v1::WaitReason reason, absl::Time at);
 
   // Ends an open delivery. False, and no change, when it was not open.
   absl::StatusOr<bool> End(int64_t sequence, v1::DeliveryEnd end, absl::Time at,
                            std::string_view evidence);
-
-  // Counts a failure of the recipient's host and returns how many there are.
-  absl::StatusOr<int32_t> AddHostFailure(int64_t sequence);
 
   // Whether `recipient` has, or will get, a notice of this topic and sender:
   // one that is open or injected.
@@ -137,11 +139,15 @@ class DeliveryStore {
   absl::StatusOr<std::vector<v1::DeliveryRecord>> ToReconcile(
       std::string_view recipient);
 
-  // Open deliveries that expire at or before `now`, first come first.
-  absl::StatusOr<std::vector<v1::DeliveryRecord>> ExpiredBefore(absl::Time now,
-                                                                int limit);
-  // When the next open delivery expires, of any recipient.
-  absl::StatusOr<std::optional<absl::Time>> NextExpiry();
+  // Open deliveries to `recipient` that a later envelope supersedes, by
+  // sequence.
+  absl::StatusOr<std::vector<v1::DeliveryRecord>> Superseded(
+      std::string_view recipient);
+
+  // Open deliveries that expire at or before `now`, by expiry and sequence,
+  // from the one after `after` on.
+  absl::StatusOr<std::vector<v1::DeliveryRecord>> ExpiredBefore(
+      absl::Time now, int limit, const ExpiryCursor& after = {});
 
  private:
   Database& db_;

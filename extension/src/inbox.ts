@@ -8,6 +8,8 @@ const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
 const RETRY_LOOK_MS = 250;
 const HAND_OVER_LIMIT = 3;
+/** How long a host that threw is left alone, after the first failure and after the second. */
+const FAILURE_PAUSES_MS = [1_000, 4_000];
 
 export interface HostMessage {
 	readonly customType: string;
@@ -36,6 +38,7 @@ interface Shown {
 interface Held {
 	readonly delivery: Delivery;
 	handOvers: number;
+	notBefore: number;
 	announced: WaitReason | undefined;
 }
 
@@ -94,7 +97,7 @@ export class Inbox {
 			this.#receipt({ deliveryId: id, event: "failed", evidence: `the host holds ${HELD_LIMIT} deliveries already` });
 			return;
 		}
-		this.#held.push({ delivery, handOvers: 0, announced: undefined });
+		this.#held.push({ delivery, handOvers: 0, notBefore: 0, announced: undefined });
 		this.#pump();
 	}
 
@@ -141,7 +144,7 @@ export class Inbox {
 		this.#look();
 		this.#lookSoon();
 		const next = this.#held[0];
-		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined) return;
+		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#isPaused(next)) return;
 		this.#held.shift();
 		this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
 	}
@@ -213,8 +216,6 @@ export class Inbox {
 			if (reason !== undefined) break;
 			this.#held.shift();
 			this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
-			// The host failed with it: nothing overtakes it, and it gets a moment.
-			if (this.#held[0] === next) break;
 		}
 		const reason = this.#reasonToWait() ?? "busy";
 		for (const held of this.#held) this.#announce(held, reason);
@@ -226,7 +227,12 @@ export class Inbox {
 		if (this.#isCompacting) return "compaction";
 		if (this.#runIsActive) return "busy";
 		if (this.#timers.now() < this.#waitUntil) return "starting";
+		if (this.#held[0] !== undefined && this.#isPaused(this.#held[0])) return "busy";
 		return this.#host.isIdle() ? undefined : "busy";
+	}
+
+	#isPaused(next: Held): boolean {
+		return this.#timers.now() < next.notBefore;
 	}
 
 	#pumpIn(delayMs: number): void {
@@ -242,6 +248,7 @@ export class Inbox {
 		try {
 			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
 		} catch (error) {
+			held.notBefore = this.#timers.now() + (FAILURE_PAUSES_MS[held.handOvers] ?? 0);
 			this.#holdAgain(true, error instanceof Error ? error.message : String(error));
 			return;
 		}
@@ -263,14 +270,14 @@ export class Inbox {
 		});
 	}
 
-	/** Puts what was handed over back in front. A host that failed with it is tried again, three times in all. */
-	#holdAgain(hostFailed: boolean, problem = `the host started no run for it, ${HAND_OVER_LIMIT} times`): void {
+	/** Puts what was handed over back in front, so that nothing overtakes it. A host that fails with it three times is given up. */
+	#holdAgain(hostFailed: boolean, problem = "the host started no run for it"): void {
 		const lost = this.#handed;
 		if (lost === undefined) return;
 		this.#handed = undefined;
 		if (hostFailed) lost.handOvers++;
 		if (lost.handOvers >= HAND_OVER_LIMIT) {
-			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: problem });
+			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: `${HAND_OVER_LIMIT} attempts, the last: ${problem}` });
 			return;
 		}
 		this.#held.unshift(lost);

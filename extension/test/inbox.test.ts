@@ -137,11 +137,11 @@ describe("an idle session", () => {
 		const bench = new Bench();
 		bench.session.sendError = new Error("stale");
 		bench.inbox.deliver(delivery("a"));
-		bench.timers.advance(250);
+		bench.timers.advance(4_999);
 		assert.equal(bench.events("a").includes("failed"), false);
-		bench.timers.advance(250);
+		bench.timers.advance(500);
 		assert.equal(bench.events("a").at(-1), "failed");
-		assert.equal(bench.receipts.at(-1)?.evidence, "stale");
+		assert.equal(bench.receipts.at(-1)?.evidence, "3 attempts, the last: stale");
 		bench.session.sendError = undefined;
 		bench.inbox.deliver(delivery("b"));
 		assert.deepEqual(bench.session.sentIds, ["b"]);
@@ -153,7 +153,8 @@ describe("an idle session", () => {
 		bench.inbox.deliver(delivery("a"));
 		bench.session.sendError = undefined;
 		bench.inbox.deliver(delivery("b"));
-		bench.timers.advance(250);
+		assert.deepEqual(bench.session.sentIds, []);
+		bench.timers.advance(1_250);
 		assert.equal(bench.session.sentIds[0], "a");
 	});
 

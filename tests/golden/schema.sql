@@ -20,7 +20,6 @@ CREATE TABLE deliveries (
   ended INTEGER NOT NULL,             -- intercom.v1.DeliveryEnd
   ended_at_us INTEGER NOT NULL,
   end_evidence TEXT NOT NULL,
-  host_failures INTEGER NOT NULL,
   expires_at_us INTEGER NOT NULL,     -- 0: never
   settled_at_us INTEGER NOT NULL,     -- 0: open
   -- A state without evidence of its own has time 0.
@@ -100,6 +99,8 @@ CREATE INDEX deliveries_settled ON deliveries (settled_at_us, sequence)
 CREATE INDEX envelopes_by_recipient
   ON envelopes (recipient_session_id, sequence);
 CREATE INDEX envelopes_by_sender ON envelopes (sender_session_id, sequence);
+CREATE INDEX envelopes_by_supersedes
+  ON envelopes (sender_session_id, supersedes) WHERE supersedes <> '';
 CREATE INDEX envelopes_by_topic
   ON envelopes (recipient_session_id, topic, sender_session_id, sequence)
   WHERE topic <> '';

@@ -101,10 +101,6 @@ std::string RecordReport(const v1::DeliveryRecord& record, absl::Time now,
     text +=
         ", " + WaitSentence(record.wait_reason(), RecipientName(record)) + "\n";
   }
-  if (record.host_failures() > 0) {
-    text += "The host failed to take it " +
-            std::to_string(record.host_failures()) + " times.\n";
-  }
   if (record.has_expires_at() && record.end() == v1::DELIVERY_END_UNSPECIFIED &&
       record.state() < v1::DELIVERY_STATE_INJECTED) {
     text += "Expires at " + DateAndTime(record.expires_at()) + "\n";

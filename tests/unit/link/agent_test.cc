@@ -237,6 +237,10 @@ TEST_F(AgentTest, ADeliveryThatTheHostStillHoldsIsNotHandedOverAgain) {
 
 TEST_F(AgentTest, ReconcilesFromTheHostsEntriesAndRepeatsReceipts) {
   Initialize();
+  // Receipts from before the first Present are repeated after it.
+  ASSERT_TRUE(broker_.Await([](const FakeBroker::Seen& seen) {
+    return seen.Count(v1::AttachRequest::kPresent) == 1;
+  }));
   Notify("receipt", {{"deliveryId", "session-2/e-1"}, {"event", "seen"}});
   ASSERT_TRUE(AwaitReceipt(v1::Receipt::EVENT_SEEN));
   broker_.SetReconcile({"session-2/e-1", "session-2/e-2"});

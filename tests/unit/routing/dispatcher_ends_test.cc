@@ -118,7 +118,9 @@ TEST_F(DispatcherEndsTest, ARecipientThatLeavesLeavesItUnknown) {
   Detach(bob);
   EXPECT_THAT(answer.Wait(), FailsWith(absl::StatusCode::kDeadlineExceeded,
                                        "OUTCOME_UNKNOWN"));
-  EXPECT_THAT(AttachPeer("bob").link->texts(), SizeIs(1));
+  // It may have arrived; it does not come again.
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_CANCELLED);
+  EXPECT_THAT(AttachPeer("bob").link->texts(), IsEmpty());
 }
 
 TEST_F(DispatcherEndsTest, WhatWasOnItsWayToOneWhoLeftIsEndedAsUnknown) {
@@ -225,6 +227,57 @@ TEST_F(DispatcherEndsTest, ASupersedingOneWaitsForTheHostsWord) {
               ElementsAre("text of e1", "text of e2", "text of e3"));
 }
 
+TEST_F(DispatcherEndsTest, OthersMailDoesNotWaitForASuperseding) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  EXPECT_THAT(Accept(Message("e3")), IsOk());
+  EXPECT_THAT(Accept(Message("c1"), "carol"), IsOk());
+  EXPECT_EQ(RecordOf("alice/e3").wait_reason(), v1::WAIT_REASON_SUPERSEDING);
+  EXPECT_THAT(bob.link->texts(), ElementsAre("text of e1", "text of c1"));
+
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_WITHDRAWN);
+  EXPECT_THAT(bob.link->texts(), ElementsAre("text of e1", "text of c1",
+                                             "text of e2", "text of e3"));
+  SayReceipt(bob, "carol/c1", v1::Receipt::EVENT_INJECTED);
+  EXPECT_THAT(bob.link->texts(), SizeIs(4));
+}
+
+TEST_F(DispatcherEndsTest, TheLatestOfManyRevisionsArrivesAlone) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e3", "e2")), IsOk());
+  EXPECT_EQ(RecordOf("alice/e2").end(), v1::DELIVERY_END_SUPERSEDED);
+  EXPECT_THAT(bob.link->texts(), SizeIs(1));
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_WITHDRAWN);
+  EXPECT_THAT(bob.link->texts(), ElementsAre("text of e1", "text of e3"));
+}
+
+TEST_F(DispatcherEndsTest, ASupersedingIsKeptWhenItsRecipientLeaves) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  Detach(bob);
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_SUPERSEDED);
+  EXPECT_THAT(AttachPeer("bob").link->texts(), ElementsAre("text of e2"));
+}
+
+TEST_F(DispatcherEndsTest, ASupersedingIsKeptWhenTheHostIsSilentAndLeaves) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  Advance(absl::Seconds(5));
+  Detach(bob);
+  const TestSession again = AttachPeer("bob");
+  EXPECT_THAT(again.link->texts(), ElementsAre("text of e2"));
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_SUPERSEDED);
+  // The session had them after all.
+  Detach(again);
+  SayPresent(AttachSilent("bob"), {"alice/e1", "alice/e2"});
+  EXPECT_EQ(RecordOf("alice/e1").state(), v1::DELIVERY_STATE_INJECTED);
+}
+
 TEST_F(DispatcherEndsTest, BothArriveInOrderWhenItIsTooLate) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Accept(Message("e1")), IsOk());
@@ -313,6 +366,26 @@ TEST_F(DispatcherEndsTest, WhatIsOnItsWayDoesNotExpire) {
   dispatcher_.ExpireDue();
   Sync();
   EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_UNSPECIFIED);
+}
+
+TEST_F(DispatcherEndsTest, WhatIsOnItsWayDoesNotKeepTheRestFromExpiring) {
+  const auto accept = [&](const std::string& id, const std::string& to) {
+    EXPECT_THAT(
+        PostAccept(Message(id), SenderNamed("alice"), {to, to, absl::Hours(24)})
+            .Wait(),
+        IsOk());
+  };
+  for (int session = 0; session < 4; ++session) {
+    const std::string to = "s" + std::to_string(session);
+    AttachPeer(to);
+    for (int i = 0; i < 32; ++i) accept(to + "-" + std::to_string(i), to);
+  }
+  accept("waits", "bob");
+  Advance(absl::Hours(24));
+  dispatcher_.ExpireDue();
+  Sync();
+  EXPECT_EQ(RecordOf("alice/waits").end(), v1::DELIVERY_END_EXPIRED);
+  EXPECT_EQ(RecordOf("alice/s0-0").end(), v1::DELIVERY_END_UNSPECIFIED);
 }
 
 TEST_F(DispatcherEndsTest, APersonIsNotToldByMail) {

@@ -24,19 +24,25 @@ class DeliveryStoreTest : public ::testing::Test {
  protected:
   // Inserts and returns the sequence.
   int64_t Insert(NewDelivery delivery) {
-    return store_.Insert(std::move(delivery)).value().record.sequence();
+    const v1::DeliveryRecord record =
+        store_.Insert(std::move(delivery)).value().record;
+    ids_[record.sequence()] = record.delivery_id();
+    return record.sequence();
   }
   DeliveryChange Mark(int64_t sequence, v1::DeliveryState state,
                       absl::Time at = kNow) {
     return store_.Mark(sequence, state, at, "because").value();
   }
   v1::DeliveryRecord Record(int64_t sequence) {
-    return store_.FindBySequence(sequence).value().value();
+    const auto id = ids_.find(sequence);
+    return store_.Find(id->second).value().value();
   }
   int64_t Waiting(const std::string& recipient = "bob") {
     return mailboxes_.Find(recipient).value().envelopes;
   }
 
+  // Delivery ids by sequence.
+  std::map<int64_t, std::string> ids_;
   std::unique_ptr<Database> db_ = MigratedInMemory();
   DeliveryStore store_{*db_};
   MailboxStore mailboxes_{*db_};
@@ -214,15 +220,15 @@ TEST_F(DeliveryStoreTest, AWaitKeepsItsTimeWhileTheReasonStays) {
   const int64_t sequence = Insert(MessageTo("bob", "e1"));
   const int64_t other = Insert(MessageTo("carol", "e2"));
   ASSERT_THAT(store_.SetWait(sequence, v1::WAIT_REASON_AWAY, kNow), IsOk());
-  ASSERT_THAT(store_.SetWaitOfRecipient("bob", v1::WAIT_REASON_AWAY,
-                                        kNow + absl::Hours(1)),
-              IsOk());
+  ASSERT_THAT(
+      store_.SetWait(sequence, v1::WAIT_REASON_AWAY, kNow + absl::Hours(1)),
+      IsOk());
   EXPECT_EQ(Record(sequence).waiting_since().seconds(),
             absl::ToUnixSeconds(kNow));
   EXPECT_EQ(Record(other).wait_reason(), v1::WAIT_REASON_UNSPECIFIED);
 
-  ASSERT_THAT(store_.SetWaitOfRecipient("bob", v1::WAIT_REASON_UNSPECIFIED,
-                                        kNow + absl::Hours(2)),
+  ASSERT_THAT(store_.SetWait(sequence, v1::WAIT_REASON_UNSPECIFIED,
+                             kNow + absl::Hours(2)),
               IsOk());
   EXPECT_FALSE(Record(sequence).has_waiting_since());
 }
@@ -258,12 +264,35 @@ TEST_F(DeliveryStoreTest, WhatIsNotInjectedCannotBeUninjected) {
   EXPECT_EQ(Waiting(), 0);
 }
 
-TEST_F(DeliveryStoreTest, HostFailuresAreCounted) {
+TEST_F(DeliveryStoreTest, AStatusIsTheRecordWithoutItsEnvelope) {
   const int64_t sequence = Insert(MessageTo("bob", "e1"));
-  EXPECT_EQ(store_.AddHostFailure(sequence).value(), 1);
-  EXPECT_EQ(store_.AddHostFailure(sequence).value(), 2);
-  EXPECT_EQ(Record(sequence).host_failures(), 2);
-  EXPECT_EQ(Waiting(), 1);
+  Mark(sequence, v1::DELIVERY_STATE_DELIVERED);
+  const auto status = store_.FindStatus("alice/e1").value();
+  ASSERT_TRUE(status.has_value());
+  const DeliveryStatus same = StatusOf(Record(sequence));
+  EXPECT_EQ(status->sequence, same.sequence);
+  EXPECT_EQ(status->recipient_session_id, "bob");
+  EXPECT_EQ(status->state, v1::DELIVERY_STATE_DELIVERED);
+  EXPECT_EQ(status->bytes, same.bytes);
+  EXPECT_TRUE(status->open());
+  EXPECT_EQ(store_.FindStatus("alice/e2").value(), std::nullopt);
+  EXPECT_EQ(store_.FindStatus("e1").value(), std::nullopt);
+}
+
+TEST_F(DeliveryStoreTest, SupersededOnesAreOpenAndOfTheSameSender) {
+  NewDelivery newer = MessageTo("bob", "e3");
+  newer.envelope.set_supersedes("e2");
+  NewDelivery of_another = MessageTo("bob", "e4");
+  of_another.sender.set_session_id("carol");
+  of_another.envelope.set_supersedes("e1");
+  Insert(MessageTo("bob", "e1"));
+  const int64_t earlier = Insert(MessageTo("bob", "e2"));
+  Insert(newer);
+  Insert(of_another);
+  EXPECT_THAT(store_.Superseded("bob").value(), ElementsAre(EnvelopeIs("e2")));
+  EXPECT_THAT(store_.Superseded("carol").value(), IsEmpty());
+  Mark(earlier, v1::DELIVERY_STATE_INJECTED);
+  EXPECT_THAT(store_.Superseded("bob").value(), IsEmpty());
 }
 
 TEST_F(DeliveryStoreTest, AnUnknownSequenceIsNotFound) {
@@ -272,8 +301,6 @@ TEST_F(DeliveryStoreTest, AnUnknownSequenceIsNotFound) {
   EXPECT_THAT(store_.MarkUninjected(9, kNow, ""), unknown);
   EXPECT_THAT(store_.SetWait(9, v1::WAIT_REASON_AWAY, kNow), unknown);
   EXPECT_THAT(store_.End(9, v1::DELIVERY_END_EXPIRED, kNow, ""), unknown);
-  EXPECT_THAT(store_.AddHostFailure(9), unknown);
-  EXPECT_EQ(store_.FindBySequence(9).value(), std::nullopt);
 }
 
 TEST_F(DeliveryStoreTest, ReconcileNamesTheFirstOpenAndTheLastInjected) {
@@ -327,9 +354,15 @@ TEST_F(DeliveryStoreTest, ExpiredOnesAreOpenAndComeByTheirTime) {
   Mark(Insert(expiring("injected", absl::Seconds(1))),
        v1::DELIVERY_STATE_INJECTED);
 
-  EXPECT_EQ(store_.NextExpiry().value(), kNow + absl::Seconds(10));
-  EXPECT_THAT(store_.ExpiredBefore(kNow + absl::Seconds(20), 9).value(),
-              ElementsAre(EnvelopeIs("sooner"), EnvelopeIs("later")));
+  const absl::Time now = kNow + absl::Seconds(20);
+  const auto expired = store_.ExpiredBefore(now, 9).value();
+  EXPECT_THAT(expired, ElementsAre(EnvelopeIs("sooner"), EnvelopeIs("later")));
+  EXPECT_THAT(
+      store_
+          .ExpiredBefore(now, 9,
+                         {kNow + absl::Seconds(10), expired.front().sequence()})
+          .value(),
+      ElementsAre(EnvelopeIs("later")));
 }
 
 TEST_F(DeliveryStoreTest, APrefixFindsEnvelopesAndADeliveryIdFindsOne) {

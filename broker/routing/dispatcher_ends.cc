@@ -1,0 +1,244 @@
+// How deliveries end without arriving: withdrawn, superseded, expired.
+#include <memory>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/proto_time.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
+#include "broker/routing/dispatcher.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kExpiryPage = 100;
+// What a notice takes beside its text, at most.
+constexpr int64_t kNoticeBytes = 256;
+
+absl::Status MayBeThere(const std::string& delivery_id) {
+  return Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
+               "it is not offered any more, but it was on its way to a session "
+               "that has left since and may have it; intercom status " +
+                   delivery_id + " tells once that session is back");
+}
+
+}  // namespace
+
+absl::Status Dispatcher::TooLate(const DeliveryStatus& status) {
+  return Error(absl::StatusCode::kFailedPrecondition, "TOO_LATE",
+               status.end == v1::DELIVERY_END_UNSPECIFIED
+                   ? "it is in the recipient's session already"
+                   : "it has ended already");
+}
+
+bool Dispatcher::MayHaveArrived(const DeliveryStatus& status) const {
+  if (status.state >= v1::DELIVERY_STATE_DELIVERED) return true;
+  const std::string& recipient = status.recipient_session_id;
+  if (status.sequence <= earlier_sequence_ &&
+      !reconciled_.contains(recipient)) {
+    return true;
+  }
+  const auto unsettled = unsettled_.find(recipient);
+  return unsettled != unsettled_.end() &&
+         unsettled->second.contains(status.sequence);
+}
+
+absl::StatusOr<bool> Dispatcher::EndAlone(const DeliveryStatus& status,
+                                          v1::DeliveryEnd end,
+                                          std::string evidence) {
+  const bool is_certain = !MayHaveArrived(status);
+  if (!is_certain)
+    evidence += "; it was on its way before and may have arrived";
+  INTERCOM_RETURN_IF_ERROR(
+      deliveries_.End(status.sequence, end, clock_.Now(), evidence).status());
+  return is_certain;
+}
+
+absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
+                                   const v1::DeliveryRecord& record,
+                                   Effects& effects) {
+  const std::string earlier_id =
+      DeliveryId(record.sender().session_id(), envelope.supersedes());
+  INTERCOM_ASSIGN_OR_RETURN(const auto earlier,
+                            deliveries_.FindStatus(earlier_id));
+  if (!earlier.has_value() ||
+      earlier->recipient_session_id != record.recipient_session_id()) {
+    return Error(absl::StatusCode::kFailedPrecondition, "SUPERSEDES_OTHER",
+                 "an envelope supersedes only an earlier one of the same "
+                 "sender to the same recipient; nothing was sent");
+  }
+  if (!earlier->open()) return absl::OkStatus();
+  const std::string evidence = "superseded by " + record.delivery_id();
+  const Outbox* outbox = Find(earlier->recipient_session_id);
+  if (outbox != nullptr && outbox->IsInFlight(earlier->sequence)) {
+    effects.AfterCommit([this, earlier_id, earlier = *earlier, evidence,
+                         sender = record.sender().session_id()] {
+      BeginWithdraw(earlier_id, earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
+                    [this, sender, recipient = earlier.recipient_session_id](
+                        const absl::Status&) {
+                      runner_.PostTask([this, sender, recipient] {
+                        Outbox* outbox = Find(recipient);
+                        if (outbox == nullptr) return;
+                        outbox->Release(sender);
+                        Pump(recipient);
+                      });
+                    });
+    });
+    return absl::OkStatus();
+  }
+  return EndAlone(*earlier, v1::DELIVERY_END_SUPERSEDED, evidence).status();
+}
+
+void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
+                          std::string evidence, Withdrawn done) {
+  auto shared_done = std::make_shared<Withdrawn>(std::move(done));
+  runner_.PostCommand(
+      {[this, delivery_id, end, evidence = std::move(evidence),
+        shared_done](Effects& effects) -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(const auto status,
+                                   deliveries_.FindStatus(delivery_id));
+         if (!status.has_value()) {
+           return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
+                        "this caller sent no envelope of that id");
+         }
+         if (!status->open()) return TooLate(*status);
+         const Outbox* outbox = Find(status->recipient_session_id);
+         if (outbox != nullptr && outbox->IsInFlight(status->sequence)) {
+           effects.AfterCommit([this, delivery_id, status = *status, end,
+                                evidence, shared_done] {
+             BeginWithdraw(delivery_id, status, end, evidence,
+                           std::move(*shared_done));
+           });
+           return absl::OkStatus();
+         }
+         INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
+                                   EndAlone(*status, end, evidence));
+         effects.AfterSync([shared_done, is_certain, delivery_id] {
+           (*shared_done)(is_certain ? absl::OkStatus()
+                                     : MayBeThere(delivery_id));
+         });
+         return absl::OkStatus();
+       },
+       [shared_done](const absl::Status& status) { (*shared_done)(status); }});
+}
+
+void Dispatcher::BeginWithdraw(const std::string& id,
+                               const DeliveryStatus& status,
+                               v1::DeliveryEnd end, std::string evidence,
+                               Withdrawn done) {
+  Outbox* outbox = Find(status.recipient_session_id);
+  if (outbox == nullptr || !outbox->IsInFlight(status.sequence)) {
+    // It left meanwhile: decide anew.
+    return Withdraw(id, end, std::move(evidence), std::move(done));
+  }
+  const int64_t ticket =
+      withdrawals_.Begin(id, status.recipient_session_id, end,
+                         std::move(evidence), std::move(done));
+  if (ticket == 0) return;
+  v1::AttachResponse frame;
+  frame.mutable_withdraw()->set_delivery_id(id);
+  outbox->link().Send(std::move(frame));
+  runner_.PostDelayedTask(
+      [this, id, ticket] {
+        const Withdrawals::Pending* pending = withdrawals_.Find(id);
+        if (pending == nullptr || pending->ticket != ticket) return;
+        withdrawals_.Resolve(
+            id, Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
+                      "the recipient's host did not say whether it could "
+                      "still be withdrawn; intercom status " +
+                          id + " shows where it is"));
+      },
+      limits_.withdraw_timeout);
+}
+
+void Dispatcher::WithdrawNotices(std::string_view recipient,
+                                 std::string_view topic,
+                                 std::string_view sender,
+                                 std::function<void()> decided) {
+  const auto open =
+      deliveries_.OpenTo(recipient, v1::ENVELOPE_KIND_NOTICE, topic, sender);
+  if (!open.ok()) return;
+  for (const v1::DeliveryRecord& record : *open) {
+    Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED, "no longer true",
+             [decided](const absl::Status&) { decided(); });
+  }
+}
+
+void Dispatcher::ExpireDue() { ExpireAfter({}); }
+
+void Dispatcher::ExpireAfter(ExpiryCursor cursor) {
+  runner_.PostCommand(
+      {[this, cursor](Effects& effects) -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(
+             const auto expired,
+             deliveries_.ExpiredBefore(clock_.Now(), kExpiryPage, cursor));
+         for (const v1::DeliveryRecord& record : expired) {
+           INTERCOM_RETURN_IF_ERROR(Expire(record, effects));
+         }
+         if (expired.size() < kExpiryPage) return absl::OkStatus();
+         effects.AfterCommit(
+             [this, next = ExpiryCursor{FromProto(expired.back().expires_at()),
+                                        expired.back().sequence()}] {
+               ExpireAfter(next);
+             });
+         return absl::OkStatus();
+       },
+       [](const absl::Status& status) {
+         spdlog::error("expiry failed: {}", MessageOf(status));
+       }});
+}
+
+absl::Status Dispatcher::Expire(const v1::DeliveryRecord& record,
+                                Effects& effects) {
+  // With its host already: that decides.
+  const Outbox* outbox = Find(record.recipient_session_id());
+  if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
+    return absl::OkStatus();
+  }
+  INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
+                            EndAlone(StatusOf(record), v1::DELIVERY_END_EXPIRED,
+                                     "waited until its time ran out"));
+  return TellSender(record, "EXPIRED",
+                    is_certain ? "expired before its recipient came back"
+                               : "expired; its recipient left while it was on "
+                                 "its way, and may have it",
+                    effects);
+}
+
+absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
+                                    std::string_view topic,
+                                    std::string_view what, Effects& effects) {
+  const v1::Origin origin = record.sender().origin();
+  // Notices make no notices, and a person reads `intercom status`.
+  if (record.envelope().kind() == v1::ENVELOPE_KIND_NOTICE ||
+      (origin != v1::ORIGIN_SESSION && origin != v1::ORIGIN_SHELL)) {
+    return absl::OkStatus();
+  }
+  v1::Sender broker;
+  broker.set_session_id("broker");
+  broker.set_name("intercom");
+  broker.set_origin(v1::ORIGIN_BROKER);
+  const std::string to =
+      SafeLabel(record.recipient_name().empty() ? record.recipient_session_id()
+                                                : record.recipient_name());
+  std::string text = "Message " + record.envelope().envelope_id() + " to " +
+                     to + " " + std::string(what) + ".";
+  INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
+                            mailboxes_.Find(record.sender().session_id()));
+  if (mailbox.envelopes >= limits_.mailbox_envelopes ||
+      mailbox.bytes + static_cast<int64_t>(text.size()) + kNoticeBytes >
+          limits_.mailbox_bytes) {
+    // The end stands all the same, and the record says so.
+    spdlog::warn("{} is not told of {}: its mailbox is full",
+                 record.sender().session_id(), record.delivery_id());
+    return absl::OkStatus();
+  }
+  // Each end is told: none replaces another.
+  return Notify(broker,
+                {record.sender().session_id(), record.sender().name(), {}},
+                topic, text, /*quiet=*/false, effects);
+}
+
+}  // namespace intercom

@@ -1,0 +1,214 @@
+// What sessions say of deliveries: receipts, and what they have at attach.
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "broker/routing/dispatcher.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr size_t kMaxEvidenceBytes = 512;
+
+}  // namespace
+
+void Dispatcher::OnReceipt(SessionKey key, v1::Receipt receipt) {
+  if (receipt.evidence().size() > kMaxEvidenceBytes) {
+    receipt.mutable_evidence()->resize(kMaxEvidenceBytes);
+  }
+  *receipt.mutable_evidence() = StripControls(receipt.evidence());
+  runner_.PostCommand(
+      {[this, key, receipt = std::move(receipt)](Effects& effects) {
+         return Record(key, receipt, effects);
+       },
+       [this, key](const absl::Status& status) {
+         spdlog::warn("receipt of {} not recorded: {}", key.session_id,
+                      MessageOf(status));
+         // A wrong receipt does no harm. Otherwise the state is behind the
+         // facts, and so is the window: attaching anew mends both.
+         const std::string reason = ReasonOf(status);
+         if (reason == "OLD_EPOCH" || reason == "UNKNOWN_ENVELOPE" ||
+             reason == "RECEIPT_INVALID") {
+           return;
+         }
+         CloseLink(key, status);
+       }});
+}
+
+absl::Status Dispatcher::Record(const SessionKey& key,
+                                const v1::Receipt& receipt, Effects& effects) {
+  const Outbox* outbox = Find(key.session_id);
+  if (outbox == nullptr || outbox->epoch() != key.epoch) {
+    return Error(absl::StatusCode::kAborted, "OLD_EPOCH",
+                 "the attachment that sent it was replaced");
+  }
+  INTERCOM_ASSIGN_OR_RETURN(const auto status,
+                            deliveries_.FindStatus(receipt.delivery_id()));
+  if (!status.has_value() || status->recipient_session_id != key.session_id) {
+    return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
+                 "no such delivery to this session");
+  }
+  const int64_t sequence = status->sequence;
+  const auto mark = [&](v1::DeliveryState state) -> absl::Status {
+    INTERCOM_ASSIGN_OR_RETURN(
+        const DeliveryChange change,
+        deliveries_.Mark(sequence, state, clock_.Now(), receipt.evidence()));
+    if (!change.after.open()) {
+      effects.AfterCommit(
+          [this, id = key.session_id, sequence] { Settled(id, sequence); });
+    }
+    return absl::OkStatus();
+  };
+  switch (receipt.event()) {
+    case v1::Receipt::EVENT_DELIVERED:
+      return mark(v1::DELIVERY_STATE_DELIVERED);
+    case v1::Receipt::EVENT_HELD:
+      return deliveries_.SetWait(sequence, receipt.wait_reason(), clock_.Now());
+    case v1::Receipt::EVENT_INJECTED:
+      return mark(v1::DELIVERY_STATE_INJECTED);
+    case v1::Receipt::EVENT_SEEN:
+      return mark(v1::DELIVERY_STATE_SEEN);
+    case v1::Receipt::EVENT_FAILED:
+      return RecordFailure(key, *status, receipt, effects);
+    case v1::Receipt::EVENT_WITHDRAWN: {
+      const Withdrawals::Pending* pending =
+          withdrawals_.Find(receipt.delivery_id());
+      INTERCOM_ASSIGN_OR_RETURN(
+          const bool ended,
+          deliveries_.End(
+              sequence,
+              pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end,
+              clock_.Now(),
+              pending == nullptr ? "withdrawn by the host"
+                                 : pending->evidence));
+      effects.AfterCommit(
+          [this, id = key.session_id, sequence] { Settled(id, sequence); });
+      effects.AfterSync(
+          [this, delivery_id = receipt.delivery_id(), ended, status = *status] {
+            runner_.PostTask([this, delivery_id, ended, status] {
+              withdrawals_.Resolve(delivery_id,
+                                   ended ? absl::OkStatus() : TooLate(status));
+            });
+          });
+      return absl::OkStatus();
+    }
+    case v1::Receipt::EVENT_TOO_LATE:
+      effects.AfterCommit(
+          [this, delivery_id = receipt.delivery_id(), status = *status] {
+            withdrawals_.Resolve(delivery_id, TooLate(status));
+          });
+      return absl::OkStatus();
+    default:
+      return Error(absl::StatusCode::kInvalidArgument, "RECEIPT_INVALID",
+                   "the receipt has no event");
+  }
+}
+
+absl::Status Dispatcher::RecordFailure(const SessionKey& key,
+                                       const DeliveryStatus& status,
+                                       const v1::Receipt& receipt,
+                                       Effects& effects) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      const bool ended,
+      deliveries_.End(status.sequence, v1::DELIVERY_END_DEAD_LETTERED,
+                      clock_.Now(),
+                      "the host failed to take it: " + receipt.evidence()));
+  if (!ended) return absl::OkStatus();
+  effects.AfterCommit([this, id = key.session_id, sequence = status.sequence] {
+    Settled(id, sequence);
+  });
+  INTERCOM_ASSIGN_OR_RETURN(const auto record,
+                            deliveries_.Find(receipt.delivery_id()));
+  return TellSender(*record, "DEAD_LETTERED",
+                    "was not delivered: the recipient's host failed to take it "
+                    "(" +
+                        receipt.evidence() + ")",
+                    effects);
+}
+
+// The agent attaches again and is reconciled then.
+void Dispatcher::CloseLink(const SessionKey& key, const absl::Status& status) {
+  Attachment* attachment = roster_.Find(key.session_id);
+  if (attachment != nullptr && attachment->epoch == key.epoch) {
+    attachment->link->Close(status);
+  }
+}
+
+void Dispatcher::OnPresent(SessionKey key, v1::Present present) {
+  runner_.PostCommand(
+      {[this, key, present = std::move(present)](Effects& effects) {
+         return RecordPresent(key, present, effects);
+       },
+       [this, key](const absl::Status& status) {
+         spdlog::error("reconciling {} failed: {}", key.session_id,
+                       MessageOf(status));
+         CloseLink(key, status);
+       }});
+}
+
+absl::Status Dispatcher::RecordPresent(const SessionKey& key,
+                                       const v1::Present& present,
+                                       Effects& effects) {
+  const Outbox* outbox = Find(key.session_id);
+  if (outbox == nullptr || outbox->epoch() != key.epoch || outbox->open()) {
+    return absl::OkStatus();
+  }
+  const std::set<std::string> ids(present.delivery_ids().begin(),
+                                  present.delivery_ids().end());
+  INTERCOM_ASSIGN_OR_RETURN(const auto named,
+                            deliveries_.ToReconcile(key.session_id));
+  std::vector<int64_t> repeats;
+  for (const v1::DeliveryRecord& record : named) {
+    const bool is_present = ids.contains(record.delivery_id());
+    if (is_present && record.state() < v1::DELIVERY_STATE_INJECTED) {
+      INTERCOM_RETURN_IF_ERROR(
+          deliveries_
+              .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
+                    clock_.Now(), "found in the session at attach")
+              .status());
+    } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
+      INTERCOM_RETURN_IF_ERROR(
+          deliveries_
+              .MarkUninjected(record.sequence(), clock_.Now(),
+                              "not in the session at attach")
+              .status());
+      repeats.push_back(record.sequence());
+    }
+  }
+  // What was to be replaced, and did not arrive, is not offered again.
+  INTERCOM_ASSIGN_OR_RETURN(const auto superseded,
+                            deliveries_.Superseded(key.session_id));
+  for (const v1::DeliveryRecord& record : superseded) {
+    INTERCOM_RETURN_IF_ERROR(deliveries_
+                                 .End(record.sequence(),
+                                      v1::DELIVERY_END_SUPERSEDED, clock_.Now(),
+                                      "superseded by a later one")
+                                 .status());
+  }
+  effects.AfterCommit([this, key, repeats = std::move(repeats)] {
+    Outbox* outbox = Find(key.session_id);
+    if (outbox == nullptr || outbox->epoch() != key.epoch) return;
+    if (const auto node = unsettled_.extract(key.session_id)) {
+      outbox->repeats().insert(node.mapped().begin(), node.mapped().end());
+    }
+    reconciled_.insert(key.session_id);
+    outbox->repeats().insert(repeats.begin(), repeats.end());
+    outbox->Open();
+    Pump(key.session_id);
+  });
+  return absl::OkStatus();
+}
+
+void Dispatcher::Settled(const std::string& session_id, int64_t sequence) {
+  Outbox* outbox = Find(session_id);
+  if (outbox == nullptr) return;
+  outbox->Settle(sequence);
+  outbox->repeats().erase(sequence);
+  Pump(session_id);
+}
+
+}  // namespace intercom
