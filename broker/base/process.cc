@@ -26,19 +26,15 @@ std::string ProcPath(int64_t pid, std::string_view name) {
   return "/proc/" + std::to_string(pid) + "/" + std::string(name);
 }
 
-// The fields of /proc/PID/stat after the command, which may hold anything up
-// to the last parenthesis: state, parent, ...
-std::vector<std::string> StatFields(int64_t pid) {
-  const std::string stat = ReadAll(ProcPath(pid, "stat"));
-  const size_t end = stat.rfind(')');
-  if (end == std::string::npos) return {};
-  std::istringstream rest(stat.substr(end + 1));
-  return {std::istream_iterator<std::string>(rest), {}};
-}
-
 int64_t ParentOf(int64_t pid) {
-  const std::vector<std::string> fields = StatFields(pid);
-  return fields.size() > 1 ? std::atoll(fields[1].c_str()) : 0;
+  const std::string stat = ReadAll(ProcPath(pid, "stat"));
+  // The command may hold anything up to the last parenthesis: state, parent
+  // follow it.
+  std::istringstream rest(stat.substr(std::min(stat.rfind(')'), stat.size())));
+  std::string parenthesis, state;
+  int64_t parent = 0;
+  rest >> parenthesis >> state >> parent;
+  return parent;
 }
 
 // The inode of the socket whose local end is 127.0.0.1:port, or empty.
@@ -101,12 +97,6 @@ std::string EnvironmentOf(int64_t pid, std::string_view name) {
     at = end + 1;
   }
   return {};
-}
-
-uint64_t StartTicks(int64_t pid) {
-  const std::vector<std::string> fields = StatFields(pid);
-  return fields.size() > 19 ? std::strtoull(fields[19].c_str(), nullptr, 10)
-                            : 0;
 }
 
 int64_t OwnerOfTcpPort(int port) {

@@ -20,10 +20,6 @@ std::vector<int64_t> Ancestry(int64_t pid);
 // Empty if it is not set or can't be read.
 std::string EnvironmentOf(int64_t pid, std::string_view name);
 
-// Start time of `pid` in clock ticks since boot, which tells a process from a
-// later one of the same pid. 0 if there is no such process.
-uint64_t StartTicks(int64_t pid);
-
 // Processes of this user that hold the local end of the loopback TCP
 // connection from `port`: the program that calls. 0 if none is found.
 int64_t OwnerOfTcpPort(int port);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "broker/base/error.h"
+#include "broker/base/status_macros.h"
 
 namespace intercom {
 namespace {
@@ -45,6 +46,18 @@ absl::StatusOr<Caller> Callers::Resolve(const CallerEvidence& evidence) const {
     return Caller{v1::ORIGIN_CLIENT, "client:" + uid, "", 0};
   }
   return Caller{v1::ORIGIN_PERSON, "person:" + uid, "", 0};
+}
+
+absl::StatusOr<Caller> Callers::ResolveFor(
+    Operation operation, const CallerEvidence& evidence) const {
+  INTERCOM_ASSIGN_OR_RETURN(Caller caller, Resolve(evidence));
+  v1::Role role = v1::ROLE_UNSPECIFIED;
+  if (!caller.host_session_id.empty()) {
+    const Attachment* host = roster_.Find(caller.host_session_id);
+    role = host == nullptr ? v1::ROLE_ANONYMOUS : host->role;
+  }
+  INTERCOM_RETURN_IF_ERROR(CheckPermitted(operation, caller.origin, role));
+  return caller;
 }
 
 }  // namespace intercom

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "broker/domain/identity.h"
+#include "broker/domain/permissions.h"
 #include "broker/roster/registrar.h"
 #include "broker/roster/roster.h"
 
@@ -39,6 +40,12 @@ class Callers {
   // ABORTED (OLD_EPOCH): another attachment took the session over.
   // UNAUTHENTICATED (SESSION_UNKNOWN): the token is not that of an attachment.
   absl::StatusOr<Caller> Resolve(const CallerEvidence& evidence) const;
+
+  // The same for a call that is about no workspace: PERMISSION_DENIED if the
+  // caller may not do `operation`, in the role that its session has now, or as
+  // an anonymous one while that is not attached.
+  absl::StatusOr<Caller> ResolveFor(Operation operation,
+                                    const CallerEvidence& evidence) const;
 
  private:
   const Roster& roster_;

@@ -136,7 +136,7 @@ void Registrar::CheckHomeRoot(PendingPtr pending) {
     // A root that was moved or deleted claims nothing.
     if (ReasonOf(found.status()) == "NO_DIRECTORY" &&
         roster_.Find(pending->hello.session_id()) == nullptr) {
-      return TakeSeat(std::move(pending));
+      return RefreshAndTakeSeat(std::move(pending));
     }
     CheckNamed(std::move(pending), home_root);
   });
@@ -151,7 +151,7 @@ void Registrar::CheckNamed(PendingPtr pending, const std::string& home_root) {
         snapshot.ok() && (*snapshot)->config.FindBySession(id) != nullptr;
     const bool gone = ReasonOf(snapshot.status()) == "NO_CONFIG";
     if (!named && (snapshot.ok() || gone) && roster_.Find(id) == nullptr) {
-      return TakeSeat(std::move(pending));
+      return RefreshAndTakeSeat(std::move(pending));
     }
     pending->done(Error(
         absl::StatusCode::kFailedPrecondition, "SESSION_BELONGS_ELSEWHERE",
@@ -161,6 +161,16 @@ void Registrar::CheckNamed(PendingPtr pending, const std::string& home_root) {
             "session here, or remove its entry from the config.json of one "
             "of the two"));
   });
+}
+
+void Registrar::RefreshAndTakeSeat(PendingPtr pending) {
+  const std::string root = pending->snapshot->root;
+  lanes_.Snapshot(root,
+                  [this, pending = std::move(pending)](auto snapshot) mutable {
+                    if (!snapshot.ok()) return pending->done(snapshot.status());
+                    pending->snapshot = *std::move(snapshot);
+                    TakeSeat(std::move(pending));
+                  });
 }
 
 void Registrar::TakeSeat(PendingPtr pending) {
@@ -180,8 +190,14 @@ void Registrar::TakeSeat(PendingPtr pending) {
                   "; use it there, close it there first, or start a new "
                   "session"));
   };
-  if (waiting_.contains(id)) return refuse(*pending);
-  waiting_[id] = pending;
+  // A newcomer that died meanwhile must not keep others from the seat.
+  if (PendingPtr& first = waiting_[id];
+      first == nullptr || first->link->IsGone()) {
+    if (first != nullptr) refuse(*first);
+    first = pending;
+  } else {
+    return refuse(*pending);
+  }
   runner_.PostDelayedTask(
       [this, id, pending, refuse] {
         const auto found = waiting_.find(id);

@@ -112,6 +112,9 @@ class Registrar {
   void CheckHomeRoot(PendingPtr pending);
   // The same, where `home_root` exists.
   void CheckNamed(PendingPtr pending, const std::string& home_root);
+  // Takes the seat with the config as it is now: it may have changed during a
+  // check, and an older snapshot must never be mirrored over a newer one.
+  void RefreshAndTakeSeat(PendingPtr pending);
   void TakeSeat(PendingPtr pending);
   void Admit(PendingPtr pending, int64_t superseded_epoch);
   void Seat(PendingPtr pending, int64_t epoch, int64_t superseded_epoch,

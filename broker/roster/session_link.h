@@ -19,6 +19,9 @@ class SessionLink {
   // Ends the stream with `status` after the queued frames. Later calls do
   // nothing.
   virtual void Close(absl::Status status) = 0;
+
+  // Whether the client is known to have left.
+  virtual bool IsGone() const = 0;
 };
 
 }  // namespace intercom

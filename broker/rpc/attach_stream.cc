@@ -44,22 +44,27 @@ class AttachStream::CallReactor final : public Reactor {
 
 AttachStream::Reactor* AttachStream::Start(grpc::CallbackServerContext& context,
                                            BrokerCore core, Peers& peers,
-                                           WriterExecutor& executor) {
-  absl::StatusOr<CallerEvidence> evidence = peers.EvidenceOf(context);
-  const absl::Status refused = evidence.status();
-  std::shared_ptr<AttachStream> stream(new AttachStream(
-      core, evidence.ok() ? *std::move(evidence) : CallerEvidence(), executor));
+                                           SerialExecutor& executor) {
+  std::shared_ptr<AttachStream> stream(new AttachStream(core, executor));
   auto* reactor = new CallReactor(context, stream);
   {
     MutexLock lock(stream->mu_);
     stream->reactor_ = reactor;
   }
-  if (refused.ok()) {
-    stream->Advance();
-  } else {
-    stream->Close(refused);
-  }
+  peers.FindEvidence(context, [stream](auto evidence) {
+    stream->OnEvidence(std::move(evidence));
+  });
   return reactor;
+}
+
+void AttachStream::OnEvidence(absl::StatusOr<CallerEvidence> evidence) {
+  if (!evidence.ok()) return Close(evidence.status());
+  evidence_ = *std::move(evidence);
+  {
+    MutexLock lock(mu_);
+    readable_ = true;
+  }
+  Advance();
 }
 
 void AttachStream::Send(v1::AttachResponse frame) {
@@ -118,7 +123,8 @@ void AttachStream::Advance() {
       }
     }
     if (!finished_ && !closing_.has_value() && !reading_ && readable_ &&
-        answers_.size() < kMaxOpenSubmits && queue_.size() < kMaxQueued) {
+        answers_.size() < kMaxOpenSubmits && queue_.size() < kMaxQueued &&
+        (!marked_ || unmarked_ < kMarkEvery)) {
       reading_ = read = true;
       ++starting_reads_;
     }
@@ -178,6 +184,7 @@ void AttachStream::OnRead(bool ok, v1::AttachRequest frame) {
     OnHello(std::move(*frame.mutable_hello()));
   } else if (key.has_value() && !is_hello) {
     OnFrame(*key, std::move(frame));
+    CountFrame();
   } else {
     Leave(v1::Goodbye::REASON_UNSPECIFIED);
     Close(Error(absl::StatusCode::kInvalidArgument, "PROTOCOL",
@@ -223,6 +230,11 @@ void AttachStream::Leave(v1::Goodbye::Reason reason) {
   if (key.has_value()) core_.registrar.Detach(*key, reason);
 }
 
+bool AttachStream::IsGone() const {
+  MutexLock lock(mu_);
+  return left_.has_value();
+}
+
 void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
   switch (frame.frame_case()) {
     case v1::AttachRequest::kSubmit:
@@ -251,6 +263,22 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
       // A newer client's frame that this broker does not know.
       return;
   }
+}
+
+void AttachStream::CountFrame() {
+  {
+    MutexLock lock(mu_);
+    if (++unmarked_ < kMarkEvery || marked_) return;
+    unmarked_ = 0;
+    marked_ = true;
+  }
+  core_.admission.AfterPresent([self = shared_from_this()] {
+    {
+      MutexLock lock(self->mu_);
+      self->marked_ = false;
+    }
+    self->AdvanceOnExecutor();
+  });
 }
 
 void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {

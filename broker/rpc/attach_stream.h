@@ -12,7 +12,7 @@
 #include "broker/roster/session_link.h"
 #include "broker/rpc/broker_core.h"
 #include "broker/rpc/peers.h"
-#include "broker/rpc/writer_executor.h"
+#include "broker/rpc/serial_executor.h"
 #include "intercom/v1/session.pb.h"
 
 namespace intercom {
@@ -31,10 +31,11 @@ class AttachStream : public SessionLink,
   // Starts the call. The reactor deletes itself when gRPC is done with it. All
   // references must outlive the server.
   static Reactor* Start(grpc::CallbackServerContext& context, BrokerCore core,
-                        Peers& peers, WriterExecutor& executor);
+                        Peers& peers, SerialExecutor& executor);
 
   void Send(v1::AttachResponse frame) override ABSL_LOCKS_EXCLUDED(mu_);
   void Close(absl::Status status) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool IsGone() const override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   class CallReactor;
@@ -49,9 +50,14 @@ class AttachStream : public SessionLink,
   // waits on disk.
   static constexpr size_t kMaxUnread = 1024;
 
-  AttachStream(BrokerCore core, CallerEvidence evidence,
-               WriterExecutor& executor)
-      : core_(core), evidence_(std::move(evidence)), executor_(executor) {}
+  // Reading pauses where so many frames were read that the core has not had its
+  // turn at.
+  static constexpr int kMarkEvery = 128;
+
+  AttachStream(BrokerCore core, SerialExecutor& executor)
+      : core_(core), executor_(executor) {}
+
+  void OnEvidence(absl::StatusOr<CallerEvidence> evidence);
 
   // From the reactor, on gRPC's threads.
   void OnRead(bool ok, v1::AttachRequest frame) ABSL_LOCKS_EXCLUDED(mu_);
@@ -65,6 +71,8 @@ class AttachStream : public SessionLink,
   // The answer of submit `number`: sent once those before it are answered.
   void OnSubmitted(int64_t number, v1::AttachResponse frame)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // Counts a frame that was handed to the core.
+  void CountFrame() ABSL_LOCKS_EXCLUDED(mu_);
   // Tells the registrar, once, that the session left.
   void Leave(v1::Goodbye::Reason reason) ABSL_LOCKS_EXCLUDED(mu_);
   // Starts the next read, write or the end, whatever is due.
@@ -72,10 +80,11 @@ class AttachStream : public SessionLink,
   void AdvanceOnExecutor();
 
   const BrokerCore core_;
-  const CallerEvidence evidence_;
-  WriterExecutor& executor_;
+  // Set before the first read.
+  CallerEvidence evidence_;
+  SerialExecutor& executor_;
 
-  Mutex mu_;
+  mutable Mutex mu_;
   // Valid until `finished_`: after Finish gRPC may delete it at any time.
   CallReactor* reactor_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::deque<v1::AttachResponse> queue_ ABSL_GUARDED_BY(mu_);
@@ -86,7 +95,8 @@ class AttachStream : public SessionLink,
   // must wait, or the reactor could be gone. A second may come before the first
   // is back.
   int starting_reads_ ABSL_GUARDED_BY(mu_) = 0;
-  bool readable_ ABSL_GUARDED_BY(mu_) = true;
+  // The caller is known, and has not ended its side.
+  bool readable_ ABSL_GUARDED_BY(mu_) = false;
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mu_);
@@ -95,6 +105,10 @@ class AttachStream : public SessionLink,
   std::deque<std::optional<v1::AttachResponse>> answers_ ABSL_GUARDED_BY(mu_);
   // The number of the first of them.
   int64_t first_answer_ ABSL_GUARDED_BY(mu_) = 0;
+  // Frames read since the last mark, and whether the core is still to reach
+  // that.
+  int unmarked_ ABSL_GUARDED_BY(mu_) = 0;
+  bool marked_ ABSL_GUARDED_BY(mu_) = false;
   bool hello_seen_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<SessionKey> key_ ABSL_GUARDED_BY(mu_);
   // Set when the client left before it was registered, or after.

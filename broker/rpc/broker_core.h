@@ -3,6 +3,7 @@
 
 #include "broker/roster/registrar.h"
 #include "broker/routing/dispatcher.h"
+#include "broker/work/admission.h"
 #include "broker/work/controls.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
@@ -12,6 +13,7 @@ namespace intercom {
 
 // What the adapters call. All outlive the server.
 struct BrokerCore {
+  Admission& admission;
   Registrar& registrar;
   Dispatcher& dispatcher;
   Controls& controls;

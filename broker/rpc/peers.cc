@@ -6,7 +6,6 @@
 
 #include "broker/base/error.h"
 #include "broker/base/process.h"
-#include "broker/base/status_macros.h"
 
 namespace intercom {
 namespace {
@@ -64,33 +63,40 @@ void Peers::AddUnixPeer(int descriptor, int64_t pid) {
       std::move(process);
 }
 
-absl::StatusOr<CallerEvidence> Peers::EvidenceOf(
-    const grpc::ServerContextBase& context) {
+void Peers::FindEvidence(const grpc::ServerContextBase& context, Found found) {
   calls_.fetch_add(1, std::memory_order_relaxed);
   const std::string peer = context.peer();
   CallerEvidence evidence;
-  evidence.over_tcp = peer.compare(0, kUnixPrefix.size(), kUnixPrefix) != 0;
-  if (evidence.over_tcp) {
-    INTERCOM_RETURN_IF_ERROR(
-        CheckToken(Metadata(context, "authorization"), token_));
-  }
   evidence.session_token = Metadata(context, "intercom-session");
-  Process process = Find(peer);
-  evidence.ancestry = std::move(process.ancestry);
-  evidence.claimed_session = std::move(process.claimed_session);
-  return evidence;
+  evidence.over_tcp = peer.compare(0, kUnixPrefix.size(), kUnixPrefix) != 0;
+  const auto answer = [](CallerEvidence evidence, Process process,
+                         Found& found) {
+    evidence.ancestry = std::move(process.ancestry);
+    evidence.claimed_session = std::move(process.claimed_session);
+    found(std::move(evidence));
+  };
+  if (!evidence.over_tcp) {
+    return answer(std::move(evidence), OfUnixPeer(peer), found);
+  }
+  if (const absl::Status status =
+          CheckToken(Metadata(context, "authorization"), token_);
+      !status.ok()) {
+    return found(status);
+  }
+  // The port may belong to another process at the next call.
+  const size_t colon = peer.rfind(':');
+  const int port =
+      colon == std::string::npos ? 0 : std::atoi(peer.c_str() + colon + 1);
+  lookups_.Post([answer, port, evidence = std::move(evidence),
+                 found = std::move(found)]() mutable {
+    answer(std::move(evidence), ProcessOf(OwnerOfTcpPort(port)), found);
+  });
 }
 
-Peers::Process Peers::Find(const std::string& peer) {
-  {
-    MutexLock lock(mu_);
-    const auto found = by_peer_.find(peer);
-    if (found != by_peer_.end()) return found->second;
-  }
-  // A TCP port may belong to another process at the next call.
-  const size_t colon = peer.rfind(':');
-  if (colon == std::string::npos) return {};
-  return ProcessOf(OwnerOfTcpPort(std::atoi(peer.c_str() + colon + 1)));
+Peers::Process Peers::OfUnixPeer(const std::string& peer) {
+  MutexLock lock(mu_);
+  const auto found = by_peer_.find(peer);
+  return found == by_peer_.end() ? Process() : found->second;
 }
 
 }  // namespace intercom

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "broker/base/mutex.h"
 #include "broker/roster/callers.h"
+#include "broker/rpc/serial_executor.h"
 
 namespace intercom {
 
@@ -26,10 +28,12 @@ class Peers {
   // `pid`, before gRPC gets it. Reads /proc.
   void AddUnixPeer(int descriptor, int64_t pid) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The evidence of a call. UNAUTHENTICATED (TOKEN_MISSING, TOKEN_WRONG) for a
-  // TCP call without the token. Reads /proc for a TCP call.
-  absl::StatusOr<CallerEvidence> EvidenceOf(
-      const grpc::ServerContextBase& context) ABSL_LOCKS_EXCLUDED(mu_);
+  // Calls `found` with the evidence of a call: at once, but for a TCP call,
+  // whose process is looked up in /proc on a thread of its own. UNAUTHENTICATED
+  // (TOKEN_MISSING, TOKEN_WRONG) for a TCP call without the token.
+  using Found = absl::AnyInvocable<void(absl::StatusOr<CallerEvidence>)>;
+  void FindEvidence(const grpc::ServerContextBase& context, Found found)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   // Calls seen so far, for whoever watches for idleness.
   int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
@@ -40,13 +44,15 @@ class Peers {
     std::string claimed_session;
   };
   static Process ProcessOf(int64_t pid);
-  Process Find(const std::string& peer) ABSL_LOCKS_EXCLUDED(mu_);
+  Process OfUnixPeer(const std::string& peer) ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string token_;
   std::atomic<int64_t> calls_ = 0;
   Mutex mu_;
   // Connections of the Unix socket, as many as there are descriptors.
   absl::flat_hash_map<std::string, Process> by_peer_ ABSL_GUARDED_BY(mu_);
+  // The last member, so that its thread ends first.
+  SerialExecutor lookups_;
 };
 
 }  // namespace intercom

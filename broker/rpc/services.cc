@@ -9,7 +9,7 @@ namespace {
 
 // Finishes a unary call on the executor: the core answers on threads that must
 // not write.
-void FinishLater(WriterExecutor& executor, grpc::CallbackServerContext* context,
+void FinishLater(SerialExecutor& executor, grpc::CallbackServerContext* context,
                  grpc::ServerUnaryReactor* reactor, absl::Status status) {
   executor.Post([context, reactor, status = std::move(status)] {
     if (!status.ok()) {
@@ -26,18 +26,25 @@ grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
                                 grpc::CallbackServerContext* context, Call call,
                                 Fill fill) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  WriterExecutor& executor = adapter.executor;
-  absl::StatusOr<CallerEvidence> evidence = adapter.peers.EvidenceOf(*context);
-  if (!evidence.ok()) {
-    FinishLater(executor, context, reactor, evidence.status());
+  SerialExecutor& executor = adapter.executor;
+  if (const absl::Status busy = adapter.core.admission.Check(); !busy.ok()) {
+    FinishLater(executor, context, reactor, busy);
     return reactor;
   }
-  call(*std::move(evidence),
-       [&executor, context, reactor,
-        fill = std::move(fill)](absl::StatusOr<Answer> answer) mutable {
-         if (answer.ok()) fill(*std::move(answer));
-         FinishLater(executor, context, reactor, answer.status());
-       });
+  adapter.peers.FindEvidence(
+      *context, [&executor, context, reactor, call = std::move(call),
+                 fill = std::move(fill)](
+                    absl::StatusOr<CallerEvidence> evidence) mutable {
+        if (!evidence.ok()) {
+          return FinishLater(executor, context, reactor, evidence.status());
+        }
+        call(*std::move(evidence),
+             [&executor, context, reactor,
+              fill = std::move(fill)](absl::StatusOr<Answer> answer) mutable {
+               if (answer.ok()) fill(*std::move(answer));
+               FinishLater(executor, context, reactor, answer.status());
+             });
+      });
   return reactor;
 }
 
@@ -68,19 +75,20 @@ grpc::ServerUnaryReactor* MessageAdapter::Send(
     grpc::CallbackServerContext* context, const v1::SendRequest* request,
     v1::SendResponse* response) {
   return ServeRecord(
-      context_, context, response, [&](CallerEvidence evidence, auto done) {
-        context_.core.mail.Send(std::move(evidence), *request, std::move(done));
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.mail.Send(std::move(evidence), *request, std::move(done));
       });
 }
 
 grpc::ServerUnaryReactor* MessageAdapter::GetMessage(
     grpc::CallbackServerContext* context, const v1::GetMessageRequest* request,
     v1::GetMessageResponse* response) {
-  return ServeRecord(context_, context, response,
-                     [&](CallerEvidence evidence, auto done) {
-                       context_.core.mail.Get(std::move(evidence),
-                                              request->id(), std::move(done));
-                     });
+  return ServeRecord(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.mail.Get(std::move(evidence), request->id(), std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* MessageAdapter::ListMessages(
@@ -88,8 +96,9 @@ grpc::ServerUnaryReactor* MessageAdapter::ListMessages(
     const v1::ListMessagesRequest* request,
     v1::ListMessagesResponse* response) {
   return ServeWhole(
-      context_, context, response, [&](CallerEvidence evidence, auto done) {
-        context_.core.mail.List(std::move(evidence), *request, std::move(done));
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.mail.List(std::move(evidence), *request, std::move(done));
       });
 }
 
@@ -98,9 +107,10 @@ grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
     const v1::WithdrawMessageRequest* request,
     v1::WithdrawMessageResponse* response) {
   return ServeRecord(
-      context_, context, response, [&](CallerEvidence evidence, auto done) {
-        context_.core.mail.Withdraw(std::move(evidence), request->envelope_id(),
-                                    std::move(done));
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.mail.Withdraw(std::move(evidence), request->envelope_id(),
+                           std::move(done));
       });
 }
 
@@ -108,64 +118,67 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
     grpc::CallbackServerContext* context,
     const v1::GetWorkspaceRequest* request,
     v1::GetWorkspaceResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.GetWorkspace(
-                          std::move(evidence), *request, std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.workers.GetWorkspace(std::move(evidence), *request,
+                                  std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ConfigureWorker(
     grpc::CallbackServerContext* context,
     const v1::ConfigureWorkerRequest* request,
     v1::ConfigureWorkerResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.Configure(
-                          std::move(evidence), *request, std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.workers.Configure(std::move(evidence), *request, std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ReloadWorker(
     grpc::CallbackServerContext* context,
     const v1::ReloadWorkerRequest* request,
     v1::ReloadWorkerResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.Reload(std::move(evidence),
-                                                   *request, std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.workers.Reload(std::move(evidence), *request, std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::RequestStatus(
     grpc::CallbackServerContext* context,
     const v1::RequestStatusRequest* request,
     v1::RequestStatusResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.RequestStatus(
-                          std::move(evidence), *request, std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.workers.RequestStatus(std::move(evidence), *request,
+                                   std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ReportStatus(
     grpc::CallbackServerContext* context,
     const v1::ReportStatusRequest* request,
     v1::ReportStatusResponse* response) {
-  return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.workers.ReportStatus(
-                          std::move(evidence), *request, std::move(done));
-                    });
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.workers.ReportStatus(std::move(evidence), *request,
+                                  std::move(done));
+      });
 }
 
 grpc::ServerUnaryReactor* InspectionAdapter::GetBroker(
     grpc::CallbackServerContext* context, const v1::GetBrokerRequest*,
     v1::GetBrokerResponse* response) {
   return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.inspection.GetBroker(std::move(evidence),
-                                                         std::move(done));
+                    [core = context_.core](CallerEvidence evidence, auto done) {
+                      core.inspection.GetBroker(std::move(evidence),
+                                                std::move(done));
                     });
 }
 
@@ -173,9 +186,9 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListAttachments(
     grpc::CallbackServerContext* context, const v1::ListAttachmentsRequest*,
     v1::ListAttachmentsResponse* response) {
   return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.inspection.ListAttachments(
-                          std::move(evidence), std::move(done));
+                    [core = context_.core](CallerEvidence evidence, auto done) {
+                      core.inspection.ListAttachments(std::move(evidence),
+                                                      std::move(done));
                     });
 }
 
@@ -183,9 +196,9 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListWorkspaces(
     grpc::CallbackServerContext* context, const v1::ListWorkspacesRequest*,
     v1::ListWorkspacesResponse* response) {
   return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.inspection.ListWorkspaces(
-                          std::move(evidence), std::move(done));
+                    [core = context_.core](CallerEvidence evidence, auto done) {
+                      core.inspection.ListWorkspaces(std::move(evidence),
+                                                     std::move(done));
                     });
 }
 
@@ -193,9 +206,9 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListMailboxes(
     grpc::CallbackServerContext* context, const v1::ListMailboxesRequest*,
     v1::ListMailboxesResponse* response) {
   return ServeWhole(context_, context, response,
-                    [&](CallerEvidence evidence, auto done) {
-                      context_.core.inspection.ListMailboxes(
-                          std::move(evidence), std::move(done));
+                    [core = context_.core](CallerEvidence evidence, auto done) {
+                      core.inspection.ListMailboxes(std::move(evidence),
+                                                    std::move(done));
                     });
 }
 

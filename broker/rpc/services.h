@@ -4,7 +4,7 @@
 #include "broker/rpc/attach_stream.h"
 #include "broker/rpc/broker_core.h"
 #include "broker/rpc/peers.h"
-#include "broker/rpc/writer_executor.h"
+#include "broker/rpc/serial_executor.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
@@ -16,7 +16,9 @@ namespace intercom {
 struct AdapterContext {
   BrokerCore core;
   Peers& peers;
-  WriterExecutor& executor;
+  // Starts gRPC writes: StartWrite does its sendmsg on the calling thread,
+  // which must never be the state's.
+  SerialExecutor& executor;
 };
 
 // The adapters check who calls, hand the request to the core, and put its

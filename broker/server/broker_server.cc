@@ -90,7 +90,8 @@ struct BrokerServer::Rooms {
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 deliveries, dispatcher, controls, view, port),
         inspection(*runner, roster, mirror, mailboxes, view,
-                   Self(store, clock, options, port)) {
+                   Self(store, clock, options, port)),
+        admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
     registrar.AddObserver(workers);
@@ -130,6 +131,7 @@ struct BrokerServer::Rooms {
   Mail mail;
   WorkerDesk workers;
   Inspection inspection;
+  Admission admission;
 };
 
 absl::StatusOr<std::unique_ptr<BrokerServer>> BrokerServer::Start(
@@ -265,10 +267,10 @@ void BrokerServer::MirrorStartWorkspace() {
 
 absl::Status BrokerServer::Listen() {
   peers_ = std::make_unique<Peers>(token_);
-  executor_ = std::make_unique<WriterExecutor>();
+  executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
-      {rooms_->registrar, rooms_->dispatcher, rooms_->controls, rooms_->mail,
-       rooms_->workers, rooms_->inspection},
+      {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
+       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->inspection},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);

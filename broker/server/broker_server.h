@@ -77,7 +77,7 @@ class BrokerServer {
   int port_ = 0;
   std::unique_ptr<Rooms> rooms_;
   std::unique_ptr<Peers> peers_;
-  std::unique_ptr<WriterExecutor> executor_;
+  std::unique_ptr<SerialExecutor> executor_;
   std::unique_ptr<SessionAdapter> sessions_;
   std::unique_ptr<MessageAdapter> messages_;
   std::unique_ptr<WorkspaceAdapter> workspaces_;

@@ -1,6 +1,7 @@
 #include "broker/storage/delivery_history.h"
 
 #include <limits>
+#include <utility>
 
 #include "broker/base/status_macros.h"
 #include "broker/storage/delivery_row.h"
@@ -66,8 +67,7 @@ absl::Status Remove(Database& db, int64_t sequence) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryHistory::List(
-    const HistoryFilter& filter) {
+absl::StatusOr<HistoryPage> DeliveryHistory::List(const HistoryFilter& filter) {
   const int64_t before = filter.before_sequence > 0
                              ? filter.before_sequence
                              : std::numeric_limits<int64_t>::max();
@@ -75,7 +75,19 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryHistory::List(
       Statement list,
       db_.Prepare(filter.session_id.empty() ? kListSql : kListOfSessionSql));
   list.Bind(before, filter.limit, filter.session_id, filter.workspace_root);
-  return ReadRecords(list);
+  HistoryPage page;
+  for (int64_t bytes = 0; bytes <= filter.max_text_bytes;) {
+    v1::DeliveryRecord record;
+    INTERCOM_ASSIGN_OR_RETURN(const bool read, ReadRecord(list, record));
+    if (!read) {
+      page.more = static_cast<int>(page.records.size()) == filter.limit;
+      return page;
+    }
+    bytes += static_cast<int64_t>(record.envelope().text().size());
+    page.records.push_back(std::move(record));
+  }
+  page.more = true;
+  return page;
 }
 
 absl::StatusOr<int> DeliveryHistory::Prune(absl::Time older_than,

@@ -21,6 +21,15 @@ struct HistoryFilter {
   // Only smaller sequences; 0: from the newest.
   int64_t before_sequence = 0;
   int limit = 50;
+  // A page ends after the delivery with which its texts exceed this.
+  int64_t max_text_bytes = 1 << 20;
+};
+
+struct HistoryPage {
+  // Newest first.
+  std::vector<v1::DeliveryRecord> records;
+  // Whether older ones may follow.
+  bool more = false;
 };
 
 // Reads and prunes the deliveries of the past. List is for a Reader's
@@ -30,9 +39,7 @@ class DeliveryHistory {
  public:
   explicit DeliveryHistory(Database& db) : db_(db) {}
 
-  // Newest first.
-  absl::StatusOr<std::vector<v1::DeliveryRecord>> List(
-      const HistoryFilter& filter);
+  absl::StatusOr<HistoryPage> List(const HistoryFilter& filter);
 
   // Removes at most `limit` settled deliveries (injected or ended), oldest
   // settlement first: those settled before `older_than`, and others while the

@@ -1,5 +1,7 @@
 #include "broker/storage/delivery_row.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
@@ -35,7 +37,7 @@ void AddMark(v1::DeliveryState state, int64_t at_us, std::string_view evidence,
   mark.set_evidence(std::string(evidence));
 }
 
-void ReadRecord(const Statement& row, v1::DeliveryRecord& record) {
+void FillRecord(const Statement& row, v1::DeliveryRecord& record) {
   record.set_delivery_id(DeliveryId(row.Text(1), row.Text(2)));
   record.set_sequence(row.Int64(0));
 
@@ -137,13 +139,21 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
                               sign * after.bytes);
 }
 
+absl::StatusOr<bool> ReadRecord(Statement& statement,
+                                v1::DeliveryRecord& record) {
+  INTERCOM_ASSIGN_OR_RETURN(const bool row, statement.Step());
+  if (row) FillRecord(statement, record);
+  return row;
+}
+
 absl::StatusOr<std::vector<v1::DeliveryRecord>> ReadRecords(
     Statement& statement) {
   std::vector<v1::DeliveryRecord> records;
   while (true) {
-    INTERCOM_ASSIGN_OR_RETURN(const bool row, statement.Step());
-    if (!row) return records;
-    ReadRecord(statement, records.emplace_back());
+    v1::DeliveryRecord record;
+    INTERCOM_ASSIGN_OR_RETURN(const bool read, ReadRecord(statement, record));
+    if (!read) return records;
+    records.push_back(std::move(record));
   }
 }
 

@@ -56,7 +56,11 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
   "  d.injected_evidence, d.seen_at_us, d.seen_evidence, d.replied_at_us, "  \
   "  d.replied_evidence "
 
-// Runs `statement`, which is bound, to its end.
+// Reads the next row of `statement`, which is bound; false at its end.
+absl::StatusOr<bool> ReadRecord(Statement& statement,
+                                v1::DeliveryRecord& record);
+
+// Runs `statement` to its end.
 absl::StatusOr<std::vector<v1::DeliveryRecord>> ReadRecords(
     Statement& statement);
 

@@ -24,10 +24,6 @@ constexpr char kAttachSql[] =
 constexpr char kFindSql[] =
     "SELECT " INTERCOM_SESSION_COLUMNS " FROM sessions WHERE session_id = ?";
 
-constexpr char kByRootSql[] = "SELECT " INTERCOM_SESSION_COLUMNS
-                              " FROM sessions WHERE workspace_root = ? "
-                              "ORDER BY session_id";
-
 #undef INTERCOM_SESSION_COLUMNS
 
 SessionRow ReadRow(const Statement& row) {
@@ -66,18 +62,6 @@ absl::StatusOr<std::optional<SessionRow>> SessionStore::Find(
   return ReadRow(find);
 }
 
-absl::StatusOr<std::vector<SessionRow>> SessionStore::ByRoot(
-    std::string_view workspace_root) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kByRootSql));
-  find.Bind(workspace_root);
-  std::vector<SessionRow> rows;
-  while (true) {
-    INTERCOM_ASSIGN_OR_RETURN(const bool row, find.Step());
-    if (!row) return rows;
-    rows.push_back(ReadRow(find));
-  }
-}
-
 absl::Status SessionStore::SetSeen(std::string_view session_id, absl::Time at) {
   INTERCOM_ASSIGN_OR_RETURN(
       Statement set,
@@ -93,14 +77,6 @@ absl::Status SessionStore::SetName(std::string_view session_id,
       Statement set,
       db_.Prepare("UPDATE sessions SET name = ? WHERE session_id = ?"));
   set.Bind(name, session_id);
-  return set.Run();
-}
-
-absl::Status SessionStore::SetRole(std::string_view session_id, v1::Role role) {
-  INTERCOM_ASSIGN_OR_RETURN(
-      Statement set,
-      db_.Prepare("UPDATE sessions SET role = ? WHERE session_id = ?"));
-  set.Bind(role, session_id);
   return set.Run();
 }
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,13 +44,9 @@ class SessionStore {
   absl::StatusOr<int64_t> Attach(const SessionRow& row);
 
   absl::StatusOr<std::optional<SessionRow>> Find(std::string_view session_id);
-  // The sessions last attached at `workspace_root`, by id.
-  absl::StatusOr<std::vector<SessionRow>> ByRoot(
-      std::string_view workspace_root);
 
   absl::Status SetSeen(std::string_view session_id, absl::Time at);
   absl::Status SetName(std::string_view session_id, std::string_view name);
-  absl::Status SetRole(std::string_view session_id, v1::Role role);
 
  private:
   Database& db_;

@@ -41,11 +41,12 @@ class Effects {
   std::vector<Task> after_sync_;
 };
 
-// A change of the stored state. `run` uses the stores, changes no memory, and
-// appends effects; it may read memory, which shows none of the effects of the
-// commands before it in the same batch. An error undoes what it stored, drops
-// its effects and is given to `failed`, which may be null and runs on the
-// runner's thread in the place of the effects, after COMMIT.
+// A change of the stored state. `run` uses the stores, appends effects, and
+// changes no memory that tells of the state; it may read memory, which shows
+// none of the effects of the commands before it in the same batch. An error
+// undoes what it stored, drops its effects and is given to `failed`, which may
+// be null and runs on the runner's thread in the place of the effects, after
+// COMMIT.
 struct Command {
   absl::AnyInvocable<absl::Status(Effects&)> run;
   absl::AnyInvocable<void(const absl::Status&)> failed;

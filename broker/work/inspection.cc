@@ -14,7 +14,8 @@ void Inspection::AnswerOn(CallerEvidence evidence, Done<Response> done,
   runner_.PostTask([this, evidence = std::move(evidence),
                     done = std::move(done),
                     answer = std::move(answer)]() mutable {
-    if (auto caller = callers_.Resolve(evidence); !caller.ok()) {
+    if (auto caller = callers_.ResolveFor(Operation::kInspect, evidence);
+        !caller.ok()) {
       return done(caller.status());
     }
     done(answer());

@@ -150,7 +150,9 @@ absl::Status Mail::CheckLoaded(const DecidedCall& call,
 void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {
   runner_.PostTask([this, evidence = std::move(evidence), id = std::move(id),
                     done = std::move(done)]() mutable {
-    if (auto caller = workspaces_.callers().Resolve(evidence); !caller.ok()) {
+    if (auto caller =
+            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
+        !caller.ok()) {
       return done(caller.status());
     }
     absl::StatusOr<v1::DeliveryRecord> record = FindOne(id);
@@ -185,7 +187,8 @@ void Mail::Withdraw(CallerEvidence evidence, std::string envelope_id,
   runner_.PostTask([this, evidence = std::move(evidence),
                     envelope_id = std::move(envelope_id),
                     done = std::move(done)]() mutable {
-    const auto caller = workspaces_.callers().Resolve(evidence);
+    const auto caller =
+        workspaces_.callers().ResolveFor(Operation::kMessageWithdraw, evidence);
     if (!caller.ok()) return done(caller.status());
     if (absl::Status valid = CheckEnvelopeId(envelope_id); !valid.ok()) {
       return done(valid);
@@ -226,7 +229,9 @@ void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
   runner_.PostTask([this, evidence = std::move(evidence),
                     directory = request.directory(), filter = std::move(filter),
                     done = std::move(done)]() mutable {
-    if (auto caller = workspaces_.callers().Resolve(evidence); !caller.ok()) {
+    if (auto caller =
+            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
+        !caller.ok()) {
       return done(caller.status());
     }
     if (directory.empty()) return ListIn(std::move(filter), std::move(done));
@@ -246,17 +251,16 @@ void Mail::ListIn(HistoryFilter filter, ListDone done) {
   auto shared_done = std::make_shared<ListDone>(std::move(done));
   const absl::Status posted = reader_.Post(
       [this, filter = std::move(filter), shared_done](Database& database) {
-        auto records = DeliveryHistory(database).List(filter);
+        auto page = DeliveryHistory(database).List(filter);
         // Why something waits is known on the state's thread only.
-        runner_.PostTask([this, limit = filter.limit,
-                          records = std::move(records), shared_done]() mutable {
-          if (!records.ok()) return (*shared_done)(records.status());
+        runner_.PostTask([this, page = std::move(page), shared_done]() mutable {
+          if (!page.ok()) return (*shared_done)(page.status());
           v1::ListMessagesResponse response;
-          for (v1::DeliveryRecord& record : *records) {
+          for (v1::DeliveryRecord& record : page->records) {
             dispatcher_.DescribeWait(record);
             *response.add_records() = std::move(record);
           }
-          if (response.records_size() == limit) {
+          if (page->more) {
             response.set_next_page_token(std::to_string(
                 response.records(response.records_size() - 1).sequence()));
           }

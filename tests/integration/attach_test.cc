@@ -130,6 +130,17 @@ TEST_F(AttachTest, ANewcomerThatGaveUpDoesNotGetTheSeat) {
   EXPECT_EQ(third->frames.closed(), std::nullopt);
 }
 
+TEST_F(AttachTest, AFloodOfReceiptsIsReadAtThePaceOfTheBroker) {
+  auto coordinator = Attach("c-1");
+  v1::AttachRequest frame;
+  frame.mutable_receipt()->set_delivery_id("w-1/unknown");
+  frame.mutable_receipt()->set_event(v1::Receipt::EVENT_DELIVERED);
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(coordinator->Write(frame));
+  EXPECT_TRUE(coordinator->Submit("Reviewer", Message("e1")));
+  const auto answers = coordinator->frames.WaitFor(Frame::kSubmitted);
+  EXPECT_TRUE(answers[0].submitted().has_record());
+}
+
 TEST_F(AttachTest, TwoSessionsFloodEachOtherInOrder) {
   constexpr int kMessages = 200;
   auto coordinator = Attach("c-1", InjectAtOnce);

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_TESTS_SUPPORT_RECORDING_LINK_H_
 #define PI_INTERCOM_TESTS_SUPPORT_RECORDING_LINK_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -27,6 +28,10 @@ class RecordingLink : public SessionLink {
     if (!closed_.has_value()) closed_ = std::move(status);
     changed_.NotifyAll();
   }
+
+  bool IsGone() const override { return is_gone_; }
+  // The client dies; nothing else is told.
+  void Vanish() { is_gone_ = true; }
 
   std::vector<v1::AttachResponse> frames() const {
     MutexLock lock(mu_);
@@ -86,6 +91,7 @@ class RecordingLink : public SessionLink {
     return found;
   }
 
+  std::atomic<bool> is_gone_ = false;
   mutable Mutex mu_;
   CondVar changed_;
   std::vector<v1::AttachResponse> frames_ ABSL_GUARDED_BY(mu_);

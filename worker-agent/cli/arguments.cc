@@ -44,9 +44,13 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
         return path.starts_with('/') ? "" : "must be an absolute path";
       });
 
+  const auto add_directory = [&arguments](CLI::App* command) {
+    command->add_option("--directory,-C", arguments.directory,
+                        "A directory of the workspace");
+  };
+
   CLI::App* list = app.add_subcommand("list", "List the workspace's sessions");
-  list->add_option("--directory,-C", arguments.directory,
-                   "A directory of the workspace");
+  add_directory(list);
   list->add_flag("--all", arguments.all, "List every attached session");
   list->callback([&] { arguments.command = Command::kList; });
 
@@ -56,8 +60,7 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
       ->required();
   send->add_option("--id", arguments.id,
                    "Repeat an earlier attempt under its id");
-  send->add_option("--directory,-C", arguments.directory,
-                   "A directory of the workspace");
+  add_directory(send);
   send->callback([&] { arguments.command = Command::kSend; });
 
   CLI::App* status = app.add_subcommand(
@@ -69,6 +72,8 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
   CLI::App* history = app.add_subcommand("history", "List recent messages");
   history->add_option("--limit", arguments.limit, "Most messages to show")
       ->check(CLI::Range(1, 200));
+  add_directory(history);
+  history->add_flag("--all", arguments.all, "Of every workspace");
   history->callback([&] { arguments.command = Command::kHistory; });
 
   AddBroker(app, arguments);

@@ -29,7 +29,7 @@ struct Arguments {
   std::string home;
   // Of the workspace; empty means the present directory.
   std::string directory;
-  // list: every attachment instead of the workspace.
+  // list: every attachment, history: every message, instead of the workspace.
   bool all = false;
   std::string to;
   std::string text;

@@ -152,10 +152,21 @@ class Runner {
 
   absl::Status History() {
     v1::ListMessagesRequest request;
-    request.set_page_size(arguments_.limit);
-    INTERCOM_ASSIGN_OR_RETURN(const v1::ListMessagesResponse response,
-                              client_.ListMessages(request));
-    return Print(response, HistoryReport(response));
+    if (!arguments_.all) request.set_directory(Directory());
+    v1::ListMessagesResponse found;
+    // A page ends early where its texts are long.
+    do {
+      request.set_page_size(arguments_.limit - found.records_size());
+      INTERCOM_ASSIGN_OR_RETURN(v1::ListMessagesResponse page,
+                                client_.ListMessages(request));
+      request.set_page_token(page.next_page_token());
+      found.set_next_page_token(page.next_page_token());
+      for (v1::DeliveryRecord& record : *page.mutable_records()) {
+        *found.add_records() = std::move(record);
+      }
+    } while (!request.page_token().empty() &&
+             found.records_size() < arguments_.limit);
+    return Print(found, HistoryReport(found));
   }
 
   absl::Status BrokerStatus(bool details) {

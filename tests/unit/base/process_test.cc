@@ -106,17 +106,6 @@ TEST(ProcessTest, ReadsTheEnvironmentWithWhichAProcessWasStarted) {
   EXPECT_EQ(EnvironmentOf(child.pid(), "ABSENT"), "");
 }
 
-TEST(ProcessTest, StartTicksTellAProcessFromNone) {
-  Sleeper child;
-  const pid_t pid = child.pid();
-  const uint64_t ticks = StartTicks(pid);
-  EXPECT_GT(ticks, 0u);
-  EXPECT_EQ(StartTicks(pid), ticks);
-  EXPECT_GE(ticks, StartTicks(getpid()));
-  child.Kill();
-  EXPECT_EQ(StartTicks(pid), 0u);
-}
-
 // A socket that listens on a free port of 127.0.0.1.
 struct Listener {
   Listener() {

@@ -28,6 +28,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 TEST(ArgumentsTest, ReadsASend) {
   const ParsedArguments parsed =
@@ -146,6 +147,19 @@ TEST_F(CommandsTest, ASentMessageCanBeLookedUp) {
   EXPECT_THAT(out_.str(), HasSubstr("on disk"));
   EXPECT_EQ(Run({"history"}), kExitOk);
   EXPECT_THAT(out_.str(), HasSubstr("abcdef-1"));
+}
+
+TEST_F(CommandsTest, HistoryIsOfTheWorkspaceAndFollowsItsPages) {
+  for (const char* text : {"one", "two", "three", "four"}) {
+    EXPECT_EQ(Run({"send", "Builder", text}), kExitOk);
+  }
+  EXPECT_EQ(Run({"history", "--limit", "3", "-C", "/home/ada/space"}), kExitOk);
+  EXPECT_THAT(broker_.seen().calls,
+              IsSupersetOf({"ListMessages /home/ada/space 3",
+                            "ListMessages /home/ada/space 1"}));
+  EXPECT_EQ(Run({"history", "--all"}), kExitOk);
+  EXPECT_THAT(broker_.seen().calls,
+              IsSupersetOf({"ListMessages  20", "ListMessages  18"}));
 }
 
 TEST_F(CommandsTest, ARefusalIsExitCodeOneInWords) {

@@ -161,12 +161,23 @@ class FakeBroker::Message : public v1::MessageService::CallbackService {
       v1::ListMessagesResponse* response) override {
     {
       MutexLock lock(broker_.mu_);
+      // Two a page.
+      const std::string& after = request->page_token();
       for (const auto& [id, record] : broker_.records_) {
+        if (id <= after || response->records_size() == request->page_size()) {
+          continue;
+        }
+        if (response->records_size() == 2) {
+          response->set_next_page_token(response->records(1).delivery_id());
+          break;
+        }
         *response->add_records() = record;
       }
     }
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(broker_.Admit(context, "ListMessages"));
+    reactor->Finish(
+        broker_.Admit(context, "ListMessages " + request->directory() + " " +
+                                   std::to_string(request->page_size())));
     return reactor;
   }
 

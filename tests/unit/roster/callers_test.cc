@@ -98,5 +98,31 @@ TEST_F(CallersTest, OthersArePersonsOnTheSocketAndClientsOverTcp) {
   EXPECT_EQ(callers_.Resolve(evidence_)->session_id, "client:" + uid_);
 }
 
+TEST_F(CallersTest, ACallAboutNoWorkspaceIsDecidedByTheRoleOfNow) {
+  const auto denied =
+      FailsWith(absl::StatusCode::kPermissionDenied, "NOT_PERMITTED");
+  const auto call = [&](Operation operation) {
+    return callers_.ResolveFor(operation, evidence_);
+  };
+  EXPECT_THAT(call(Operation::kInspect), IsOk());
+  EXPECT_THAT(call(Operation::kStatusReport), denied);  // a person
+  evidence_.stream = SessionKey{"s-1", 3};
+  roster_.Find("s-1")->role = v1::ROLE_COORDINATOR;
+  EXPECT_THAT(call(Operation::kStatusReport), denied);
+  roster_.Find("s-1")->role = v1::ROLE_WORKER;
+  EXPECT_THAT(call(Operation::kStatusReport), IsOk());
+  evidence_.stream = SessionKey{"s-1", 2};
+  EXPECT_THAT(call(Operation::kInspect),
+              FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+}
+
+TEST_F(CallersTest, AShellOfAnAbsentSessionCountsAsAnonymous) {
+  evidence_.claimed_session = "s-2";
+  EXPECT_THAT(callers_.ResolveFor(Operation::kMessageRead, evidence_), IsOk());
+  EXPECT_THAT(
+      callers_.ResolveFor(Operation::kMessageSend, evidence_),
+      FailsWith(absl::StatusCode::kPermissionDenied, "ANONYMOUS_SENDER"));
+}
+
 }  // namespace
 }  // namespace intercom

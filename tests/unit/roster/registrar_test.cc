@@ -232,6 +232,21 @@ TEST_F(RegistrarTest, ASecondNewcomerIsRefusedAtOnce) {
   EXPECT_EQ(second.answer.count(), 0);
 }
 
+TEST_F(RegistrarTest, ANewcomerThatDiedWhileItWaitedKeepsNobodyOut) {
+  const TestSession first = Attach("c-1");
+  const Attaching dead = BeginAttach(HelloOf("c-1"));
+  AwaitLane();
+  dead.link->Vanish();
+  const Attaching third = BeginAttach(HelloOf("c-1"));
+  AwaitLane();
+  EXPECT_EQ(third.answer.count(), 0);
+  Detach(first);
+  EXPECT_THAT(third.answer.Wait(), IsOk());
+  EXPECT_THAT(dead.answer.Wait(),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "SESSION_ALREADY_ATTACHED"));
+}
+
 TEST_F(RegistrarTest, EpochsGoOnAfterASessionHasLeft) {
   const TestSession first = Attach("c-1");
   Detach(first);

@@ -43,10 +43,21 @@ class DeliveryHistoryTest : public ::testing::Test {
 
 TEST_F(DeliveryHistoryTest, TheNewestComeFirstPageByPage) {
   for (int i = 1; i <= 5; ++i) Insert("a", "b", absl::StrCat("e", i));
-  EXPECT_THAT(history_.List({.limit = 2}).value(),
+  EXPECT_THAT(history_.List({.limit = 2}).value().records,
               ElementsAre(EnvelopeIs("e5"), EnvelopeIs("e4")));
-  EXPECT_THAT(history_.List({.before_sequence = 4, .limit = 2}).value(),
+  EXPECT_THAT(history_.List({.before_sequence = 4, .limit = 2}).value().records,
               ElementsAre(EnvelopeIs("e3"), EnvelopeIs("e2")));
+}
+
+TEST_F(DeliveryHistoryTest, APageEndsWithTheTextThatExceedsItsBytes) {
+  for (int i = 1; i <= 4; ++i) Insert("a", "b", "e" + std::to_string(i));
+  const HistoryPage page = history_.List({.max_text_bytes = 10}).value();
+  ASSERT_THAT(page.records, ElementsAre(EnvelopeIs("e4"), EnvelopeIs("e3")));
+  EXPECT_TRUE(page.more);
+  const HistoryPage last =
+      history_.List({.before_sequence = page.records[1].sequence()}).value();
+  EXPECT_THAT(last.records, ElementsAre(EnvelopeIs("e2"), EnvelopeIs("e1")));
+  EXPECT_FALSE(last.more);
 }
 
 TEST_F(DeliveryHistoryTest, ASessionSeesWhatItSentAndWhatItGot) {
@@ -55,9 +66,9 @@ TEST_F(DeliveryHistoryTest, ASessionSeesWhatItSentAndWhatItGot) {
   Insert("b", "c", "e3");
   Insert("b", "b", "e4");
   EXPECT_THAT(
-      history_.List({.session_id = "b"}).value(),
+      history_.List({.session_id = "b"}).value().records,
       ElementsAre(EnvelopeIs("e4"), EnvelopeIs("e3"), EnvelopeIs("e1")));
-  EXPECT_THAT(history_.List({.session_id = "b", .limit = 1}).value(),
+  EXPECT_THAT(history_.List({.session_id = "b", .limit = 1}).value().records,
               ElementsAre(EnvelopeIs("e4")));
 }
 
@@ -69,11 +80,12 @@ TEST_F(DeliveryHistoryTest, AWorkspaceSeesItsSendersAndItsRecipients) {
   Insert("a", "c", "from", "/p");
   Insert("a", "b", "to", "/q");
   Insert("a", "c", "other", "/q");
-  EXPECT_THAT(history_.List({.workspace_root = "/p"}).value(),
+  EXPECT_THAT(history_.List({.workspace_root = "/p"}).value().records,
               ElementsAre(EnvelopeIs("to"), EnvelopeIs("from")));
-  EXPECT_THAT(
-      history_.List({.session_id = "c", .workspace_root = "/p"}).value(),
-      ElementsAre(EnvelopeIs("from")));
+  EXPECT_THAT(history_.List({.session_id = "c", .workspace_root = "/p"})
+                  .value()
+                  .records,
+              ElementsAre(EnvelopeIs("from")));
 }
 
 TEST_F(DeliveryHistoryTest, PruningTakesOldSettledMailInSmallSteps) {
@@ -88,7 +100,7 @@ TEST_F(DeliveryHistoryTest, PruningTakesOldSettledMailInSmallSteps) {
   EXPECT_EQ(history_.Prune(limit, kNoSizeLimit, 3).value(), 2);
   EXPECT_EQ(history_.Prune(limit, kNoSizeLimit, 3).value(), 0);
 
-  EXPECT_THAT(history_.List({}).value(),
+  EXPECT_THAT(history_.List({}).value().records,
               ElementsAre(EnvelopeIs("open"), EnvelopeIs("new")));
 }
 
@@ -96,7 +108,8 @@ TEST_F(DeliveryHistoryTest, TooMuchMailIsPrunedButNeverOpenMail) {
   InjectAt(Insert("a", "b", "settled"), kNow);
   Insert("a", "b", "open");
   EXPECT_EQ(history_.Prune(absl::InfinitePast(), 0, 9).value(), 1);
-  EXPECT_THAT(history_.List({}).value(), ElementsAre(EnvelopeIs("open")));
+  EXPECT_THAT(history_.List({}).value().records,
+              ElementsAre(EnvelopeIs("open")));
   EXPECT_EQ(MailboxStore(*db_).Find("b").value().envelopes, 1);
 }
 
@@ -105,7 +118,7 @@ TEST_F(DeliveryHistoryTest, SequencesGoOnAfterEverythingWasPruned) {
     InjectAt(Insert("a", "b", absl::StrCat("e", i)), kNow);
   }
   ASSERT_THAT(history_.Prune(absl::InfiniteFuture(), 0, 99), IsOk());
-  EXPECT_THAT(history_.List({}).value(), SizeIs(1));
+  EXPECT_THAT(history_.List({}).value().records, SizeIs(1));
   EXPECT_EQ(Insert("a", "b", "e4"), 4);
 }
 

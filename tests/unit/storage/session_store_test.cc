@@ -52,24 +52,11 @@ TEST_F(SessionStoreTest, ASessionComesBackAsItWasStored) {
 TEST_F(SessionStoreTest, SettersChangeOneThing) {
   ASSERT_THAT(store_.Attach(Row("s1", "/a")), IsOk());
   ASSERT_THAT(store_.SetName("s1", "new"), IsOk());
-  ASSERT_THAT(store_.SetRole("s1", v1::ROLE_COORDINATOR), IsOk());
   ASSERT_THAT(store_.SetSeen("s1", kNow + absl::Hours(1)), IsOk());
   const SessionRow row = store_.Find("s1").value().value();
   EXPECT_EQ(row.name, "new");
-  EXPECT_EQ(row.role, v1::ROLE_COORDINATOR);
   EXPECT_EQ(row.last_seen_at, kNow + absl::Hours(1));
   EXPECT_EQ(row.attached_at, kNow);
-}
-
-TEST_F(SessionStoreTest, SessionsOfARootComeById) {
-  for (const char* id : {"s3", "s1"}) {
-    ASSERT_THAT(store_.Attach(Row(id, "/a")), IsOk());
-  }
-  ASSERT_THAT(store_.Attach(Row("s2", "/b")), IsOk());
-  const auto rows = store_.ByRoot("/a").value();
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].session_id, "s1");
-  EXPECT_EQ(rows[1].session_id, "s3");
 }
 
 TEST(MetaStoreTest, TheStoreIdIsMadeOnce) {

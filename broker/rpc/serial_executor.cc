@@ -1,12 +1,12 @@
-#include "broker/rpc/writer_executor.h"
+#include "broker/rpc/serial_executor.h"
 
 #include <utility>
 
 namespace intercom {
 
-WriterExecutor::WriterExecutor() : thread_([this] { Run(); }) {}
+SerialExecutor::SerialExecutor() : thread_([this] { Run(); }) {}
 
-WriterExecutor::~WriterExecutor() {
+SerialExecutor::~SerialExecutor() {
   {
     MutexLock lock(mu_);
     stopping_ = true;
@@ -15,7 +15,7 @@ WriterExecutor::~WriterExecutor() {
   thread_.join();
 }
 
-void WriterExecutor::Post(Task task) {
+void SerialExecutor::Post(Task task) {
   {
     MutexLock lock(mu_);
     tasks_.push_back(std::move(task));
@@ -23,7 +23,7 @@ void WriterExecutor::Post(Task task) {
   wake_.NotifyOne();
 }
 
-void WriterExecutor::Run() {
+void SerialExecutor::Run() {
   while (true) {
     std::deque<Task> batch;
     {

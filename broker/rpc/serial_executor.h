@@ -1,5 +1,5 @@
-#ifndef PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_
-#define PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_
+#ifndef PI_INTERCOM_BROKER_RPC_SERIAL_EXECUTOR_H_
+#define PI_INTERCOM_BROKER_RPC_SERIAL_EXECUTOR_H_
 
 #include <deque>
 #include <thread>
@@ -9,14 +9,13 @@
 
 namespace intercom {
 
-// The thread that starts gRPC writes: StartWrite does its sendmsg on the
-// calling thread, which must never be the state's. Tasks run in the order of
-// posting. Thread-safe.
-class WriterExecutor {
+// A thread for what must not be done on the caller's: tasks run on it in the
+// order of posting. Thread-safe.
+class SerialExecutor {
  public:
-  WriterExecutor();
+  SerialExecutor();
   // Runs what was posted, then ends the thread.
-  ~WriterExecutor();
+  ~SerialExecutor();
 
   void Post(Task task) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -32,4 +31,4 @@ class WriterExecutor {
 
 }  // namespace intercom
 
-#endif  // PI_INTERCOM_BROKER_RPC_WRITER_EXECUTOR_H_
+#endif  // PI_INTERCOM_BROKER_RPC_SERIAL_EXECUTOR_H_

@@ -1,4 +1,4 @@
-#include "broker/rpc/writer_executor.h"
+#include "broker/rpc/serial_executor.h"
 
 #include <thread>
 #include <vector>
@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(WriterExecutorTest, RunsTasksInOrderOnAThreadOfItsOwn) {
+TEST(SerialExecutorTest, RunsTasksInOrderOnAThreadOfItsOwn) {
   std::vector<int> order;
   std::thread::id thread;
   Answer<int> done;
-  WriterExecutor executor;
+  SerialExecutor executor;
   executor.Post([&] { order.push_back(1); });
   executor.Post([&] { order.push_back(2); });
   executor.Post([&, put = done.Callback()] {
@@ -28,10 +28,10 @@ TEST(WriterExecutorTest, RunsTasksInOrderOnAThreadOfItsOwn) {
   EXPECT_NE(thread, std::this_thread::get_id());
 }
 
-TEST(WriterExecutorTest, RunsWhatWasPostedBeforeItEnds) {
+TEST(SerialExecutorTest, RunsWhatWasPostedBeforeItEnds) {
   std::vector<int> order;
   {
-    WriterExecutor executor;
+    SerialExecutor executor;
     executor.Post([&] {
       order.push_back(1);
       executor.Post([&] { order.push_back(2); });
