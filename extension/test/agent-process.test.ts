@@ -160,6 +160,19 @@ describe("the link", () => {
 		await bench.link.stop("quit");
 	});
 
+	test("is not up while its agent is about to be found dead, so that nobody repeats a call without end", async () => {
+		const bench = new Bench();
+		bench.link.start();
+		await bench.until("up");
+		bench.children[0]?.stdin.destroy();
+		assert.equal(bench.link.isUp, false);
+		const isUp = bench.link.whenUp(1_000);
+		await bench.until("down");
+		bench.timers.advance(200);
+		assert.equal(await isUp, true);
+		await bench.link.stop("quit");
+	});
+
 	test("gives up after five starts within a minute and shows the agent's last words", async () => {
 		const bench = new Bench("dying");
 		bench.link.start();

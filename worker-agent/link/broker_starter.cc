@@ -55,7 +55,12 @@ absl::Status BrokerStarter::Ensure() {
   while (true) {
     const absl::StatusOr<std::unique_ptr<LockFile>> lock =
         LockFile::TryAcquire(StartLockPath(options_.home));
-    if (lock.ok()) return StartUnlessRunning();
+    if (lock.ok()) {
+      const absl::Status started = StartUnlessRunning();
+      // It may have been killed by chance: that is worth a second attempt.
+      return ReasonOf(started) == "BROKER_DIED" ? StartUnlessRunning()
+                                                : started;
+    }
     if (ReasonOf(lock.status()) != "LOCKED") return lock.status();
     if (SocketAnswers()) return CheckHolder();
     const absl::Duration left = deadline - clock.Steady();

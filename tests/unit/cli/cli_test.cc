@@ -1,11 +1,5 @@
-#include <signal.h>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "broker/base/error.h"
 #include "broker/base/home.h"
@@ -13,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/stop_process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/link/fake_broker.h"
 #include "worker-agent/cli/arguments.h"
@@ -220,25 +215,11 @@ TEST_F(EndBrokerProcessTest, EndsTheHolderOfTheLock) {
   EXPECT_EQ(LockFile::Holder(BrokerLockPath(home_)), 0);
 }
 
-// Whether every thread of `pid` is stopped.
-bool Stands(pid_t pid) {
-  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
-  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
-    std::ifstream stat(task.path() / "stat");
-    const std::string text(std::istreambuf_iterator<char>(stat), {});
-    // The state follows the name, which is in brackets.
-    if (text.substr(text.rfind(')') + 2, 1) != "T") return false;
-  }
-  return true;
-}
-
 TEST_F(EndBrokerProcessTest, KillsAStoppedHolder) {
   const auto holder =
       static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home_)));
   ASSERT_NE(holder, 0);
-  ASSERT_EQ(kill(holder, SIGSTOP), 0);
-  // A thread that does not stand yet would still take the signal.
-  while (!Stands(holder)) std::this_thread::yield();
+  ASSERT_TRUE(StopProcess(holder));
   const auto end = EndBroker(home_, absl::Milliseconds(100), absl::Seconds(20));
   ASSERT_THAT(end, IsOk());
   EXPECT_TRUE(end->killed);

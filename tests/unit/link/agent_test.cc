@@ -363,7 +363,23 @@ TEST_F(AgentTest, ARefusalIsToldWithItsReason) {
   const Json session = NextSession("refused");
   EXPECT_EQ(session["error"]["reason"], "SESSION_ALREADY_ATTACHED");
   EXPECT_EQ(session["error"]["code"], "FAILED_PRECONDITION");
+  EXPECT_EQ(session["final"], true);
   EXPECT_THAT(session["tools"], IsEmpty());
+}
+
+TEST_F(AgentTest, WhatAHostDroppedAtARefusalIsHandedOverAgain) {
+  Initialize();
+  broker_.Deliver("e-1", "first");
+  EXPECT_EQ(Next("deliver")["params"]["envelopeId"], "e-1");
+  broker_.Refuse(Error(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID",
+                       "line 3, column 7"));
+  broker_.BreakStreams();
+  const Json session = NextSession("refused");
+  EXPECT_FALSE(session.contains("final"));
+  broker_.Refuse(absl::OkStatus());
+  NextSession("connected");
+  broker_.Deliver("e-1", "first");
+  EXPECT_EQ(Next("deliver")["params"]["envelopeId"], "e-1");
 }
 
 TEST_F(AgentTest, GoodbyeReachesTheBrokerAndEndsTheAgent) {

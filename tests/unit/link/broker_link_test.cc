@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/stop_process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/link/fake_broker.h"
 #include "tests/unit/link/inbox.h"
@@ -223,7 +224,7 @@ TEST_F(BrokerLinkTest, NoticesABrokerThatWasStopped) {
   const auto pid = static_cast<pid_t>(LockFile::Holder(BrokerLockPath(home)));
   Start(/*tcp=*/false, home);
   EXPECT_TRUE(welcomes_.Take().has_value());
-  EXPECT_EQ(kill(pid, SIGSTOP), 0);
+  EXPECT_TRUE(StopProcess(pid));
   EXPECT_TRUE(losses_.Take().has_value());
   EXPECT_EQ(kill(pid, SIGKILL), 0);
 }

@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/stop_process.h"
 #include "tests/support/temp_dir.h"
 #include "worker-agent/link/broker_process.h"
 
@@ -117,12 +118,19 @@ TEST_F(BrokerStarterTest, TellsWhereTheLogOfADeadBrokerIs) {
   const absl::Status status = BrokerStarter(Options()).Ensure();
   EXPECT_THAT(status, FailsWith(absl::StatusCode::kUnavailable, "BROKER_DIED"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(BrokerLogPath(home_)));
+  EXPECT_THAT(Starts(), SizeIs(2));
+}
+
+TEST_F(BrokerStarterTest, ABrokerThatWasKilledAtItsStartIsStartedAgain) {
+  setenv("FAKE_BROKER_FAIL", "die once", 1);
+  EXPECT_THAT(BrokerStarter(Options()).Ensure(), IsOk());
+  EXPECT_THAT(Starts(), SizeIs(2));
 }
 
 TEST_F(BrokerStarterTest, NamesABrokerThatHangs) {
   ASSERT_THAT(BrokerStarter(Options()).Ensure(), IsOk());
   const pid_t pid = Starts()[0];
-  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  ASSERT_TRUE(StopProcess(pid));
   BrokerStarter::Options options = Options();
   options.health_timeout = absl::Milliseconds(300);
   const absl::Status status = BrokerStarter(options).Ensure();

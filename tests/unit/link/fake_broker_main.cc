@@ -1,13 +1,16 @@
 // A stand-in for intercom-broker, for tests that start real processes: takes
 // the same flags, holds broker.lock and serves the fake until it is killed.
-// FAKE_BROKER_FAIL=line prints that line instead; `die` says nothing.
+// FAKE_BROKER_FAIL=line prints that line instead; `die` says nothing, `die
+// once` does so at the first start.
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "broker/base/home.h"
@@ -17,6 +20,12 @@ namespace {
 
 void Say(int fd, const std::string& line) {
   if (write(fd, line.data(), line.size()) < 0) std::abort();
+}
+
+bool IsFirst(const std::string& home) {
+  std::ifstream starts(home + "/starts");
+  return std::count(std::istreambuf_iterator<char>(starts),
+                    std::istreambuf_iterator<char>(), '\n') == 1;
 }
 
 }  // namespace
@@ -31,8 +40,11 @@ int main(int argc, char** argv) {
   // One line per start: tests count them.
   std::ofstream(home + "/starts", std::ios::app) << getpid() << "\n";
   if (const char* fail = std::getenv("FAKE_BROKER_FAIL")) {
-    if (std::strcmp(fail, "die") != 0) Say(ready_fd, std::string(fail) + "\n");
-    return 1;
+    const std::string line(fail);
+    if (line != "die once" || IsFirst(home)) {
+      if (line != "die" && line != "die once") Say(ready_fd, line + "\n");
+      return 1;
+    }
   }
   const int lock = open(intercom::BrokerLockPath(home).c_str(),
                         O_RDWR | O_CREAT | O_CLOEXEC, 0600);
