@@ -46,6 +46,7 @@ class Registrar {
   // dead.
   static constexpr absl::Duration kSeatWait = absl::Seconds(15);
   static constexpr size_t kMaxAttachments = 1024;
+  static constexpr size_t kMaxNameBytes = 512;
 
   // What the kernel says of the process that attaches. Empty over TCP.
   struct PeerProcess {
@@ -106,6 +107,8 @@ class Registrar {
     bool created = false;
   };
   using PendingPtr = std::shared_ptr<Pending>;
+
+  static absl::Status Draining();
 
   // Everything below runs on the state's thread.
   void FindWorkspace(PendingPtr pending);

@@ -1,13 +1,10 @@
 #include "broker/server/broker_server.h"
 
-#include <arpa/inet.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <future>
@@ -17,11 +14,9 @@
 #include "broker/base/error.h"
 #include "broker/base/home.h"
 #include "broker/base/log.h"
-#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
-#include "broker/config/config_lanes.h"
-#include "broker/storage/delivery_history.h"
-#include "broker/storage/store_opening.h"
+#include "broker/server/port_choice.h"
+#include "broker/server/rooms.h"
 #include "spdlog/spdlog.h"
 
 namespace intercom {
@@ -36,103 +31,7 @@ constexpr int64_t kSettledMailBytes = 256 << 20;
 constexpr int kPruneStep = 200;
 constexpr int kMaxMessageBytes = 1 << 20;
 
-// Whether this user could listen on 127.0.0.1:port now.
-bool IsFree(int port) {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (probe < 0) return false;
-  // As gRPC binds: a port in TIME_WAIT is free.
-  const int on = 1;
-  setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool is_free = bind(probe, reinterpret_cast<sockaddr*>(&address),
-                            sizeof(address)) == 0 &&
-                       listen(probe, 1) == 0;
-  close(probe);
-  return is_free;
-}
-
-absl::Status PortInUse(int port) {
-  return Error(absl::StatusCode::kUnavailable, "PORT_IN_USE",
-               "port " + std::to_string(port) +
-                   " of 127.0.0.1 is in use by another program; choose "
-                   "another with --port, or leave it out");
-}
-
 }  // namespace
-
-struct BrokerServer::Rooms {
-  Rooms(OpenedStore store, std::unique_ptr<StateRunner> state_runner,
-        std::unique_ptr<Reader> history_reader, const Clock& clock,
-        Random& random, const BrokerOptions& options, int port)
-      : runner(std::move(state_runner)),
-        reader(std::move(history_reader)),
-        lanes(*runner, clock, std::make_shared<FileSystem>()),
-        workspace_store(runner->database()),
-        session_store(runner->database()),
-        deliveries(runner->database()),
-        mailboxes(runner->database()),
-        history(runner->database()),
-        mirror(workspace_store, clock),
-        gate(lanes, *runner, mirror),
-        roster(clock),
-        registrar(*runner, lanes, mirror, roster, session_store, clock, random,
-                  {store.store_id, options.version, options.home,
-                   options.account_home, getpid(), port, store.notices}),
-        dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
-        controls(*runner, roster, random),
-        view(roster, mailboxes, session_store),
-        workspaces(*runner, lanes, gate, roster, options.account_home),
-        mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
-             clock),
-        workers(*runner, lanes, workspaces, mirror, roster, session_store,
-                deliveries, dispatcher, controls, view, port),
-        inspection(*runner, roster, mirror, mailboxes, view,
-                   Self(store, clock, options, port)),
-        admission(*runner) {
-    registrar.AddObserver(dispatcher);
-    registrar.AddObserver(controls);
-    registrar.AddObserver(workers);
-  }
-
-  static v1::GetBrokerResponse Self(const OpenedStore& store,
-                                    const Clock& clock,
-                                    const BrokerOptions& options, int port) {
-    v1::GetBrokerResponse self;
-    self.set_version(options.version);
-    self.set_pid(getpid());
-    *self.mutable_started_at() = ToProto(clock.Now());
-    self.set_store_id(store.store_id);
-    self.set_port(port);
-    self.set_unix_socket(SocketPath(options.home));
-    self.set_home(options.home);
-    for (const std::string& notice : store.notices) self.add_notices(notice);
-    return self;
-  }
-
-  std::unique_ptr<StateRunner> runner;
-  std::unique_ptr<Reader> reader;
-  ConfigLanes lanes;
-  WorkspaceStore workspace_store;
-  SessionStore session_store;
-  DeliveryStore deliveries;
-  MailboxStore mailboxes;
-  DeliveryHistory history;
-  WorkspaceMirror mirror;
-  WorkspaceGate gate;
-  Roster roster;
-  Registrar registrar;
-  Dispatcher dispatcher;
-  Controls controls;
-  RosterView view;
-  Workspaces workspaces;
-  Mail mail;
-  WorkerDesk workers;
-  Inspection inspection;
-  Admission admission;
-};
 
 absl::StatusOr<std::unique_ptr<BrokerServer>> BrokerServer::Start(
     BrokerOptions options, const Clock& clock, Random& random) {
@@ -142,7 +41,13 @@ absl::StatusOr<std::unique_ptr<BrokerServer>> BrokerServer::Start(
   std::unique_ptr<BrokerServer> broker(new BrokerServer(
       std::move(options), clock, random, std::move(directory)));
   broker->token_ = std::move(token);
-  INTERCOM_RETURN_IF_ERROR(broker->ChoosePort());
+  // Chosen before the rooms are built, because they tell it.
+  std::vector<int> preferred;
+  if (broker->options_.port < 0) {
+    preferred = {broker->directory_->SavedPort(), broker->WorkspacePort()};
+  }
+  INTERCOM_ASSIGN_OR_RETURN(broker->port_,
+                            ChoosePort(broker->options_.port, preferred));
   INTERCOM_RETURN_IF_ERROR(broker->OpenStoreAndRooms());
   INTERCOM_RETURN_IF_ERROR(broker->Listen());
   broker->MirrorStartWorkspace();
@@ -159,40 +64,6 @@ BrokerServer::BrokerServer(BrokerOptions options, const Clock& clock,
       active_at_(clock.Steady()) {}
 
 BrokerServer::~BrokerServer() { Drain(); }
-
-// The port is chosen before the rooms are built, because they tell it.
-absl::Status BrokerServer::ChoosePort() {
-  if (options_.port > 0) {
-    if (!IsFree(options_.port)) return PortInUse(options_.port);
-    port_ = options_.port;
-    return absl::OkStatus();
-  }
-  if (options_.port < 0) {
-    for (const int wanted : {directory_->SavedPort(), WorkspacePort()}) {
-      if (wanted == 0) continue;
-      if (IsFree(wanted)) {
-        port_ = wanted;
-        return absl::OkStatus();
-      }
-      spdlog::warn("port {} is in use; taking another one", wanted);
-    }
-  }
-  // The system's choice, which stays free for the moment until gRPC binds it.
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  const bool chosen =
-      probe >= 0 &&
-      bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-      getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  const int error = errno;
-  if (probe >= 0) close(probe);
-  if (!chosen) return ErrnoError(error, "no port of 127.0.0.1 can be bound");
-  port_ = ntohs(address.sin_port);
-  return absl::OkStatus();
-}
 
 // What the coordinator's entry of the start workspace records; 0 if nothing.
 int BrokerServer::WorkspacePort() const {

@@ -17,6 +17,8 @@
 
 namespace intercom {
 
+struct Rooms;
+
 struct BrokerOptions {
   // State directory.
   std::string home;
@@ -57,7 +59,6 @@ class BrokerServer {
   BrokerServer(BrokerOptions options, const Clock& clock, Random& random,
                std::unique_ptr<StateDirectory> directory);
 
-  absl::Status ChoosePort();
   int WorkspacePort() const;
   absl::Status OpenStoreAndRooms();
   void MirrorStartWorkspace();
@@ -65,9 +66,6 @@ class BrokerServer {
   void Tick();
   bool IsIdle();
   void Drain();
-
-  // The rooms, in the order of construction.
-  struct Rooms;
 
   const BrokerOptions options_;
   const Clock& clock_;

@@ -6,48 +6,15 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/config/config_edit.h"
+#include "broker/domain/activity.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/route.h"
-#include "spdlog/spdlog.h"
+#include "broker/work/subject.h"
 
 namespace intercom {
 namespace {
 
-constexpr char kRegistration[] = "REGISTRATION";
 constexpr char kStatus[] = "STATUS";
-
-std::string_view PhaseName(v1::ActivityPhase phase) {
-  switch (phase) {
-    case v1::ACTIVITY_PHASE_IDLE:
-      return "idle";
-    case v1::ACTIVITY_PHASE_WORKING:
-      return "working";
-    case v1::ACTIVITY_PHASE_THINKING:
-      return "thinking";
-    case v1::ACTIVITY_PHASE_RESPONDING:
-      return "writing";
-    case v1::ACTIVITY_PHASE_TOOL:
-      return "using a tool";
-    default:
-      return "unknown";
-  }
-}
-
-v1::Sender SenderOf(const Attachment& attachment, const Workspace& workspace) {
-  v1::Sender sender;
-  sender.set_session_id(attachment.session_id);
-  const v1::AgentEntry* entry = workspace.EntryOf(attachment.session_id);
-  sender.set_name(entry == nullptr ? attachment.session_name : entry->name());
-  // The broker speaks about the session, with facts of its own.
-  sender.set_origin(v1::ORIGIN_BROKER);
-  sender.set_role(workspace.RoleOf(attachment.session_id));
-  sender.set_workspace_root(workspace.root);
-  return sender;
-}
-
-Recipient CoordinatorOf(const Workspace& workspace) {
-  return {workspace.coordinator_session_id, "Coordinator", std::nullopt};
-}
 
 }  // namespace
 
@@ -315,7 +282,7 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
                                     Effects& effects) {
   const Attachment* attachment = roster_.Find(session_id);
   if (attachment == nullptr) return absl::OkStatus();
-  const v1::Sender sender = SenderOf(*attachment, workspace);
+  const v1::Sender sender = SubjectOf(*attachment, workspace);
   std::string text = "Status of ";
   text +=
       sender.name().empty() ? "an unnamed session" : SafeLabel(sender.name());
@@ -333,118 +300,6 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
           ", port " + std::to_string(port_) + ".";
   return dispatcher_.AcceptNotice(sender, CoordinatorOf(workspace), kStatus,
                                   text, /*quiet=*/true, effects);
-}
-
-void WorkerDesk::OnAttached(Attachment& attachment) {
-  ShowChange(attachment.root, attachment.session_id);
-  if (attachment.role == v1::ROLE_COORDINATOR) {
-    return RecordPort(attachment.root, attachment.session_id);
-  }
-  if (attachment.role != v1::ROLE_ANONYMOUS) return;
-  // A session that only came back was announced before, as a rule.
-  Announce(attachment.session_id,
-           attachment.hello.start_reason() == v1::START_REASON_RECONNECT ||
-               attachment.hello.start_reason() == v1::START_REASON_RELOAD);
-}
-
-void WorkerDesk::ShowChange(const std::string& root,
-                            const std::string& session_id) {
-  const auto workspace = mirror_.Find(root);
-  if (workspace == nullptr) return;
-  const Attachment* coordinator =
-      roster_.Find(workspace->coordinator_session_id);
-  if (coordinator == nullptr || coordinator->session_id == session_id) return;
-  v1::AttachResponse frame;
-  *frame.mutable_roster_changed()->add_entries() = view_.Describe(
-      session_id, workspace.get(), workspace->EntryOf(session_id));
-  coordinator->link->Send(std::move(frame));
-}
-
-void WorkerDesk::RecordPort(const std::string& root,
-                            const std::string& coordinator) {
-  lanes_.Update(
-      root,
-      [coordinator,
-       port = port_](const ReadConfig& read) -> absl::StatusOr<std::string> {
-        if (read.config.coordinator().session_id() != coordinator) {
-          return read.bytes;
-        }
-        INTERCOM_ASSIGN_OR_RETURN(const std::string dropped,
-                                  DropDashboardPort(read.bytes));
-        return SetPort(dropped, coordinator, port);
-      },
-      nullptr,
-      [this, root](auto snapshot) {
-        if (!snapshot.ok()) {
-          spdlog::warn("the port was not recorded in {}: {}", root,
-                       MessageOf(snapshot.status()));
-          return;
-        }
-        runner_.PostCommand({[this, snapshot = *snapshot](Effects& effects) {
-                               return mirror_
-                                   .Apply(*snapshot, /*repin=*/false, effects)
-                                   .status();
-                             },
-                             nullptr});
-      });
-}
-
-void WorkerDesk::Announce(const std::string& session_id, bool unless_known) {
-  runner_.PostCommand(
-      {[this, session_id, unless_known](Effects& effects) -> absl::Status {
-         const Attachment* attachment = roster_.Find(session_id);
-         if (attachment == nullptr) return absl::OkStatus();
-         const auto workspace = mirror_.Find(attachment->root);
-         if (workspace == nullptr) return absl::OkStatus();
-         if (unless_known) {
-           INTERCOM_ASSIGN_OR_RETURN(
-               const bool is_known,
-               deliveries_.HasNotice(workspace->coordinator_session_id,
-                                     kRegistration, session_id));
-           if (is_known) return absl::OkStatus();
-         }
-         return dispatcher_.AcceptNotice(
-             SenderOf(*attachment, *workspace), CoordinatorOf(*workspace),
-             kRegistration,
-             "An anonymous session registered as a worker.\nsessionId: " +
-                 session_id + "\nprojectDirectory: " +
-                 SafeLabel(attachment->project_directory, 1024) +
-                 "\nport: " + std::to_string(port_),
-             /*quiet=*/false, effects);
-       },
-       [session_id](const absl::Status& status) {
-         spdlog::error("the registration of {} was not announced: {}",
-                       session_id, MessageOf(status));
-       }});
-}
-
-void WorkerDesk::OnDetached(const Attachment& attachment, bool restarting) {
-  if (attachment.root.empty()) return;
-  if (!restarting) return Left(attachment.root, attachment.session_id);
-  // Nothing is said for as long as it may come back.
-  runner_.PostDelayedTask(
-      [this, root = attachment.root, id = attachment.session_id] {
-        if (roster_.Find(id) == nullptr) Left(root, id);
-      },
-      Roster::kRestartGrace);
-}
-
-void WorkerDesk::Left(const std::string& root, const std::string& session_id) {
-  ShowChange(root, session_id);
-  if (const auto workspace = mirror_.Find(root)) {
-    dispatcher_.WithdrawNotices(
-        workspace->coordinator_session_id, kRegistration, session_id,
-        [this, session_id] {
-          // It may have come back while the coordinator's host was asked.
-          runner_.PostTask([this, session_id] {
-            const Attachment* attachment = roster_.Find(session_id);
-            if (attachment != nullptr &&
-                attachment->role == v1::ROLE_ANONYMOUS) {
-              Announce(session_id, /*unless_known=*/true);
-            }
-          });
-        });
-  }
 }
 
 }  // namespace intercom

@@ -22,7 +22,7 @@ namespace intercom {
 //
 // Methods are thread-safe. Each calls its `done` once, on the state's thread:
 // it must not block.
-class WorkerDesk : public AttachmentObserver {
+class WorkerDesk {
  public:
   // How long a host has to load its responsibility or report its status.
   static constexpr absl::Duration kControlTimeout = absl::Seconds(5);
@@ -30,15 +30,14 @@ class WorkerDesk : public AttachmentObserver {
   // All must outlive this object.
   WorkerDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
              WorkspaceMirror& mirror, Roster& roster, SessionStore& sessions,
-             DeliveryStore& deliveries, Dispatcher& dispatcher,
-             Controls& controls, RosterView& view, int port)
+             Dispatcher& dispatcher, Controls& controls, RosterView& view,
+             int port)
       : runner_(runner),
         lanes_(lanes),
         workspaces_(workspaces),
         mirror_(mirror),
         roster_(roster),
         sessions_(sessions),
-        deliveries_(deliveries),
         dispatcher_(dispatcher),
         controls_(controls),
         view_(view),
@@ -58,11 +57,6 @@ class WorkerDesk : public AttachmentObserver {
   void ReportStatus(CallerEvidence evidence, v1::ReportStatusRequest request,
                     Done<v1::ReportStatusResponse> done);
 
-  // An anonymous session is announced to its coordinator, and the announcement
-  // is withdrawn when it goes before it was read.
-  void OnAttached(Attachment& attachment) override;
-  void OnDetached(const Attachment& attachment, bool restarting) override;
-
  private:
   struct Configuration;
 
@@ -76,15 +70,6 @@ class WorkerDesk : public AttachmentObserver {
   absl::Status PostStatus(const Workspace& workspace,
                           const std::string& session_id,
                           const v1::StatusReport& status, Effects& effects);
-  // Tells the coordinator of an anonymous session. `unless_known`: not if it
-  // has been told, or will be.
-  void Announce(const std::string& session_id, bool unless_known);
-  // The session is gone, and did not come back in its time.
-  void Left(const std::string& root, const std::string& session_id);
-  // Tells the coordinator's host, not its model, that a session came or went.
-  void ShowChange(const std::string& root, const std::string& session_id);
-  // The config is the public record of where the broker listens.
-  void RecordPort(const std::string& root, const std::string& coordinator);
 
   StateRunner& runner_;
   ConfigLanes& lanes_;
@@ -92,7 +77,6 @@ class WorkerDesk : public AttachmentObserver {
   WorkspaceMirror& mirror_;
   Roster& roster_;
   SessionStore& sessions_;
-  DeliveryStore& deliveries_;
   Dispatcher& dispatcher_;
   Controls& controls_;
   RosterView& view_;

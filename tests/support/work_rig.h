@@ -9,6 +9,7 @@
 #include "broker/work/controls.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
+#include "broker/work/roster_news.h"
 #include "broker/work/roster_view.h"
 #include "broker/work/worker_desk.h"
 #include "broker/work/workspaces.h"
@@ -77,16 +78,18 @@ class WorkRig : public RoutingRig {
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
   Mail mail_{*runner_,    workspaces_, roster_, dispatcher_,
              deliveries_, *reader_,    clock_};
-  WorkerDesk desk_{*runner_,  lanes_,         workspaces_, mirror_,
-                   roster_,   session_store_, deliveries_, dispatcher_,
-                   controls_, view_,          kTestPort};
+  WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
+                   roster_,  session_store_, dispatcher_, controls_,
+                   view_,    kTestPort};
+  RosterNews news_{*runner_,    lanes_,      mirror_, roster_,
+                   deliveries_, dispatcher_, view_,   kTestPort};
 
  private:
   explicit WorkRig(std::unique_ptr<TempDir> store_dir)
       : RoutingRig({}, OpenAt(*store_dir / "state.db")),
         store_dir_(std::move(store_dir)) {
     registrar_.AddObserver(controls_);
-    registrar_.AddObserver(desk_);
+    registrar_.AddObserver(news_);
   }
   static std::unique_ptr<Database> OpenAt(const std::string& path) {
     auto db = Database::Open(path).value();

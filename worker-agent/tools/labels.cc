@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "broker/domain/activity.h"
 #include "broker/domain/fence.h"
 
 namespace intercom {
@@ -79,23 +80,6 @@ std::string_view KindLabel(v1::EnvelopeKind kind) {
   }
 }
 
-std::string_view PhaseLabel(v1::ActivityPhase phase) {
-  switch (phase) {
-    case v1::ACTIVITY_PHASE_IDLE:
-      return "idle";
-    case v1::ACTIVITY_PHASE_WORKING:
-      return "working";
-    case v1::ACTIVITY_PHASE_THINKING:
-      return "thinking";
-    case v1::ACTIVITY_PHASE_RESPONDING:
-      return "responding";
-    case v1::ACTIVITY_PHASE_TOOL:
-      return "tool";
-    default:
-      return "unknown";
-  }
-}
-
 std::string WaitSentence(v1::WaitReason reason, std::string_view recipient) {
   const std::string name = SafeLabel(recipient);
   switch (reason) {
@@ -129,7 +113,7 @@ std::string WaitSentence(v1::WaitReason reason, std::string_view recipient) {
 
 std::string ActivityLabel(const v1::Activity& activity) {
   if (activity.phase() == v1::ACTIVITY_PHASE_UNSPECIFIED) return "";
-  std::string text(PhaseLabel(activity.phase()));
+  std::string text(PhaseName(activity.phase()));
   if (!activity.label().empty()) {
     text += " · " + SafeLabel(activity.label(), 64);
   }

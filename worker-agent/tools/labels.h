@@ -16,7 +16,6 @@ std::string_view StateLabel(v1::DeliveryState state);
 std::string_view EndLabel(v1::DeliveryEnd end);
 std::string_view PresenceLabel(v1::Presence presence);
 std::string_view KindLabel(v1::EnvelopeKind kind);
-std::string_view PhaseLabel(v1::ActivityPhase phase);
 
 // "queued: Builder is away; it is delivered when that session returns".
 // `recipient` is shown as a safe label.

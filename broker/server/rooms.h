@@ -1,0 +1,98 @@
+#ifndef PI_INTERCOM_BROKER_SERVER_ROOMS_H_
+#define PI_INTERCOM_BROKER_SERVER_ROOMS_H_
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "broker/base/home.h"
+#include "broker/base/proto_time.h"
+#include "broker/config/config_lanes.h"
+#include "broker/rpc/broker_core.h"
+#include "broker/server/broker_server.h"
+#include "broker/storage/delivery_history.h"
+#include "broker/storage/reader.h"
+#include "broker/storage/store_opening.h"
+#include "broker/work/roster_news.h"
+
+namespace intercom {
+
+// Everything between the store and the wire, in the order of construction.
+struct Rooms {
+  Rooms(OpenedStore store, std::unique_ptr<StateRunner> state_runner,
+        std::unique_ptr<Reader> history_reader, const Clock& clock,
+        Random& random, const BrokerOptions& options, int port)
+      : runner(std::move(state_runner)),
+        reader(std::move(history_reader)),
+        lanes(*runner, clock, std::make_shared<FileSystem>()),
+        workspace_store(runner->database()),
+        session_store(runner->database()),
+        deliveries(runner->database()),
+        mailboxes(runner->database()),
+        history(runner->database()),
+        mirror(workspace_store, clock),
+        gate(lanes, *runner, mirror),
+        roster(clock),
+        registrar(*runner, lanes, mirror, roster, session_store, clock, random,
+                  {store.store_id, options.version, options.home,
+                   options.account_home, getpid(), port, store.notices}),
+        dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
+        controls(*runner, roster, random),
+        view(roster, mailboxes, session_store),
+        workspaces(*runner, lanes, gate, roster, options.account_home),
+        mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
+             clock),
+        workers(*runner, lanes, workspaces, mirror, roster, session_store,
+                dispatcher, controls, view, port),
+        news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
+             port),
+        inspection(*runner, roster, mirror, mailboxes, view,
+                   Self(store, clock, options, port)),
+        admission(*runner) {
+    registrar.AddObserver(dispatcher);
+    registrar.AddObserver(controls);
+    registrar.AddObserver(news);
+  }
+
+  static v1::GetBrokerResponse Self(const OpenedStore& store,
+                                    const Clock& clock,
+                                    const BrokerOptions& options, int port) {
+    v1::GetBrokerResponse self;
+    self.set_version(options.version);
+    self.set_pid(getpid());
+    *self.mutable_started_at() = ToProto(clock.Now());
+    self.set_store_id(store.store_id);
+    self.set_port(port);
+    self.set_unix_socket(SocketPath(options.home));
+    self.set_home(options.home);
+    for (const std::string& notice : store.notices) self.add_notices(notice);
+    return self;
+  }
+
+  std::unique_ptr<StateRunner> runner;
+  std::unique_ptr<Reader> reader;
+  ConfigLanes lanes;
+  WorkspaceStore workspace_store;
+  SessionStore session_store;
+  DeliveryStore deliveries;
+  MailboxStore mailboxes;
+  DeliveryHistory history;
+  WorkspaceMirror mirror;
+  WorkspaceGate gate;
+  Roster roster;
+  Registrar registrar;
+  Dispatcher dispatcher;
+  Controls controls;
+  RosterView view;
+  Workspaces workspaces;
+  Mail mail;
+  WorkerDesk workers;
+  RosterNews news;
+  Inspection inspection;
+  Admission admission;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_SERVER_ROOMS_H_

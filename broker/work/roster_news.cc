@@ -1,0 +1,131 @@
+#include "broker/work/roster_news.h"
+
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/config/config_edit.h"
+#include "broker/domain/fence.h"
+#include "broker/work/subject.h"
+#include "spdlog/spdlog.h"
+
+namespace intercom {
+namespace {
+
+constexpr char kRegistration[] = "REGISTRATION";
+
+}  // namespace
+
+void RosterNews::OnAttached(Attachment& attachment) {
+  ShowChange(attachment.root, attachment.session_id);
+  if (attachment.role == v1::ROLE_COORDINATOR) {
+    return RecordPort(attachment.root, attachment.session_id);
+  }
+  if (attachment.role != v1::ROLE_ANONYMOUS) return;
+  // A session that only came back was announced before, as a rule.
+  Announce(attachment.session_id,
+           attachment.hello.start_reason() == v1::START_REASON_RECONNECT ||
+               attachment.hello.start_reason() == v1::START_REASON_RELOAD);
+}
+
+void RosterNews::ShowChange(const std::string& root,
+                            const std::string& session_id) {
+  const auto workspace = mirror_.Find(root);
+  if (workspace == nullptr) return;
+  const Attachment* coordinator =
+      roster_.Find(workspace->coordinator_session_id);
+  if (coordinator == nullptr || coordinator->session_id == session_id) return;
+  v1::AttachResponse frame;
+  *frame.mutable_roster_changed()->add_entries() = view_.Describe(
+      session_id, workspace.get(), workspace->EntryOf(session_id));
+  coordinator->link->Send(std::move(frame));
+}
+
+void RosterNews::RecordPort(const std::string& root,
+                            const std::string& coordinator) {
+  lanes_.Update(
+      root,
+      [coordinator,
+       port = port_](const ReadConfig& read) -> absl::StatusOr<std::string> {
+        if (read.config.coordinator().session_id() != coordinator) {
+          return read.bytes;
+        }
+        INTERCOM_ASSIGN_OR_RETURN(const std::string dropped,
+                                  DropDashboardPort(read.bytes));
+        return SetPort(dropped, coordinator, port);
+      },
+      nullptr,
+      [this, root](auto snapshot) {
+        if (!snapshot.ok()) {
+          spdlog::warn("the port was not recorded in {}: {}", root,
+                       MessageOf(snapshot.status()));
+          return;
+        }
+        runner_.PostCommand({[this, snapshot = *snapshot](Effects& effects) {
+                               return mirror_
+                                   .Apply(*snapshot, /*repin=*/false, effects)
+                                   .status();
+                             },
+                             nullptr});
+      });
+}
+
+void RosterNews::Announce(const std::string& session_id, bool unless_known) {
+  runner_.PostCommand(
+      {[this, session_id, unless_known](Effects& effects) -> absl::Status {
+         const Attachment* attachment = roster_.Find(session_id);
+         if (attachment == nullptr) return absl::OkStatus();
+         const auto workspace = mirror_.Find(attachment->root);
+         if (workspace == nullptr) return absl::OkStatus();
+         if (unless_known) {
+           INTERCOM_ASSIGN_OR_RETURN(
+               const bool is_known,
+               deliveries_.HasNotice(workspace->coordinator_session_id,
+                                     kRegistration, session_id));
+           if (is_known) return absl::OkStatus();
+         }
+         return dispatcher_.AcceptNotice(
+             SubjectOf(*attachment, *workspace), CoordinatorOf(*workspace),
+             kRegistration,
+             "An anonymous session registered as a worker.\nsessionId: " +
+                 session_id + "\nprojectDirectory: " +
+                 SafeLabel(attachment->project_directory, 1024) +
+                 "\nport: " + std::to_string(port_),
+             /*quiet=*/false, effects);
+       },
+       [session_id](const absl::Status& status) {
+         spdlog::error("the registration of {} was not announced: {}",
+                       session_id, MessageOf(status));
+       }});
+}
+
+void RosterNews::OnDetached(const Attachment& attachment, bool restarting) {
+  if (attachment.root.empty()) return;
+  if (!restarting) return Left(attachment.root, attachment.session_id);
+  // Nothing is said for as long as it may come back.
+  runner_.PostDelayedTask(
+      [this, root = attachment.root, id = attachment.session_id] {
+        if (roster_.Find(id) == nullptr) Left(root, id);
+      },
+      Roster::kRestartGrace);
+}
+
+void RosterNews::Left(const std::string& root, const std::string& session_id) {
+  ShowChange(root, session_id);
+  if (const auto workspace = mirror_.Find(root)) {
+    dispatcher_.WithdrawNotices(
+        workspace->coordinator_session_id, kRegistration, session_id,
+        [this, session_id] {
+          // It may have come back while the coordinator's host was asked.
+          runner_.PostTask([this, session_id] {
+            const Attachment* attachment = roster_.Find(session_id);
+            if (attachment != nullptr &&
+                attachment->role == v1::ROLE_ANONYMOUS) {
+              Announce(session_id, /*unless_known=*/true);
+            }
+          });
+        });
+  }
+}
+
+}  // namespace intercom
