@@ -59,16 +59,23 @@ absl::StatusOr<OpenFile> OpenConfigDirectory(FileSystem& files,
                             OpenRoot(files, root));
   const std::string path =
       absl::StrCat(root == "/" ? "" : root, "/", kConfigDirectory);
-  const int fd = files.Open(root_directory.fd(), kConfigDirectory,
-                            O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+  const auto open = [&] {
+    return files.Open(root_directory.fd(), kConfigDirectory,
+                      O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+  };
+  int fd = open();
   if (fd == -ENOENT) {
-    // A link that leads nowhere exists all the same.
     struct stat found;
     const int result =
         files.StatAt(root_directory.fd(), kConfigDirectory, found);
     if (result == -ENOENT) return NoConfig(root);
     if (result < 0) return ConfigUnreadable(path, result);
-    return ConfigUnreadable(path, "is a symbolic link that leads nowhere");
+    // A link that leads nowhere exists all the same. Anything else was made in
+    // this moment.
+    if (S_ISLNK(found.st_mode)) {
+      return ConfigUnreadable(path, "is a symbolic link that leads nowhere");
+    }
+    fd = open();
   }
   if (fd < 0) return ConfigUnreadable(path, fd);
   OpenFile directory(files, fd);

@@ -216,6 +216,17 @@ TEST_F(ConfigFileTest, OfTwelveContendersOneWinsAndAllReadItsWholeFile) {
   EXPECT_THAT(NamesIn(Directory()), ElementsAre("config.json"));
 }
 
+TEST_F(ConfigFileTest, ADirectoryThatIsMadeInThisMomentIsNoDanglingLink) {
+  ASSERT_THAT(file_.Create(kSample, clock_.Now()), IsOk());
+  files_.script = [this](std::string_view call, const std::string& path) {
+    return call == "open" && path == ".pi-intercom" && files_.failures++ == 0
+               ? -ENOENT
+               : 0;
+  };
+  EXPECT_THAT(file_.Read(), IsOk());
+  EXPECT_EQ(files_.failures, 2);
+}
+
 TEST_F(ConfigFileTest, ATemporaryFileThatVanishedIsARaceAndNoAbsence) {
   files_.FailOnce("link", ENOENT);
   EXPECT_THAT(file_.Create(kSample, clock_.Now()),
