@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 namespace intercom {
 namespace {
@@ -37,11 +38,10 @@ int64_t ParentOf(int64_t pid) {
   return parent;
 }
 
-// The inode of the socket whose local end is 127.0.0.1:port, or empty.
-std::string InodeOfLocalPort(int port) {
-  char local[16];
-  std::snprintf(local, sizeof(local), "0100007F:%04X", port);
-  std::ifstream table("/proc/net/tcp");
+// The inode of this user's socket whose local end is `local` in a table of
+// /proc/net, or empty.
+std::string InodeIn(const char* path, const std::string& local) {
+  std::ifstream table(path);
   std::string line;
   while (std::getline(table, line)) {
     std::istringstream fields(line);
@@ -53,6 +53,20 @@ std::string InodeOfLocalPort(int port) {
         uid == std::to_string(getuid())) {
       return inode;
     }
+  }
+  return {};
+}
+
+// The inode of the socket whose local end is 127.0.0.1:port, or empty.
+std::string InodeOfLocalPort(int port) {
+  char digits[8];
+  std::snprintf(digits, sizeof(digits), ":%04X", port);
+  // A socket for both families, as gRPC opens them, is in the second table.
+  for (const auto& [path, address] :
+       {std::pair("/proc/net/tcp", "0100007F"),
+        std::pair("/proc/net/tcp6", "0000000000000000FFFF00000100007F")}) {
+    std::string inode = InodeIn(path, std::string(address) + digits);
+    if (!inode.empty()) return inode;
   }
   return {};
 }

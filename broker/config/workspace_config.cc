@@ -10,7 +10,7 @@
 #include "broker/base/status_macros.h"
 #include "broker/config/json_syntax.h"
 #include "broker/config/project_path.h"
-#include "broker/config/text_rules.h"
+#include "broker/domain/text_rules.h"
 
 namespace intercom {
 namespace {

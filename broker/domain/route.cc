@@ -2,18 +2,16 @@
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/text_rules.h"
 
 namespace intercom {
 namespace {
 
 bool Names(std::string_view to, const v1::AgentEntry& entry) {
-  return entry.session_id() == to ||
-         absl::EqualsIgnoreCase(entry.name(),
-                                absl::string_view(to.data(), to.size()));
+  return entry.session_id() == to || FoldName(entry.name()) == FoldName(to);
 }
 
 std::string NamesOf(const std::vector<v1::AgentEntry>& entries,

@@ -238,12 +238,8 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
                      std::shared_ptr<const Workspace> workspace) {
   const v1::Hello& hello = pending->hello;
   if (Attachment* live = roster_.Find(hello.session_id()); live != nullptr) {
-    if (live->epoch != superseded_epoch) {
-      pending->done(Error(absl::StatusCode::kAborted, "SEAT_TAKEN",
-                          "another process attached session " +
-                              hello.session_id() + " at the same moment"));
-      return;
-    }
+    // Another one was admitted at the same moment.
+    if (live->epoch != superseded_epoch) return TakeSeat(std::move(pending));
     v1::AttachResponse frame;
     frame.mutable_superseded()->set_message("session " + hello.session_id() +
                                             " was attached anew by process " +

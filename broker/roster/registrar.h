@@ -48,7 +48,8 @@ class Registrar {
   static constexpr size_t kMaxAttachments = 1024;
   static constexpr size_t kMaxNameBytes = 512;
 
-  // What the kernel says of the process that attaches. Empty over TCP.
+  // What the kernel says of the process that attaches. Over TCP it may not be
+  // found; the client is believed then.
   struct PeerProcess {
     // Itself and its ancestors, nearest first.
     std::vector<int64_t> ancestry;

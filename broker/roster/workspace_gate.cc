@@ -23,30 +23,12 @@ void WorkspaceGate::Read(const std::string& root, bool serve_stale, Use use,
     if (snapshot.ok()) {
       const auto known = mirror_.Find(root);
       if (known != nullptr && known->config_error.empty() &&
-          known->config_hash == (*snapshot)->hash) {
+          known->config_hash == (*snapshot)->hash &&
+          !mirroring_.contains(root)) {
         return RunOn(known, std::move(use), std::move(failed));
       }
-      // Mirrored in a command of its own: a refusal of the call must not undo
-      // what the file says.
-      auto shared_failed = std::make_shared<Failed>(std::move(failed));
-      runner_.PostCommand(
-          {[this, snapshot = *std::move(snapshot), use = std::move(use),
-            shared_failed](Effects& effects) mutable -> absl::Status {
-             INTERCOM_ASSIGN_OR_RETURN(
-                 auto workspace,
-                 mirror_.Apply(*snapshot, /*repin=*/false, effects));
-             effects.AfterCommit([this, workspace = std::move(workspace),
-                                  use = std::move(use),
-                                  shared_failed]() mutable {
-               RunOn(std::move(workspace), std::move(use),
-                     std::move(*shared_failed));
-             });
-             return absl::OkStatus();
-           },
-           [shared_failed](const absl::Status& status) {
-             (*shared_failed)(status);
-           }});
-      return;
+      return MirrorAndRun(*std::move(snapshot), std::move(use),
+                          std::move(failed));
     }
     // The mirror is marked in a command of its own, so that the failure of the
     // call does not undo the mark.
@@ -65,6 +47,36 @@ void WorkspaceGate::Read(const std::string& root, bool serve_stale, Use use,
       RunOn(std::move(known), std::move(use), std::move(failed));
     });
   });
+}
+
+void WorkspaceGate::MirrorAndRun(ConfigSnapshotPtr snapshot, Use use,
+                                 Failed failed) {
+  ++mirroring_[snapshot->root];
+  const auto mirrored = [this, root = snapshot->root] {
+    const auto found = mirroring_.find(root);
+    if (--found->second == 0) mirroring_.erase(found);
+  };
+  auto shared_failed = std::make_shared<Failed>(std::move(failed));
+  // In a command of its own: a refusal of the call must not undo what the file
+  // says.
+  runner_.PostCommand(
+      {[this, mirrored, snapshot = std::move(snapshot), use = std::move(use),
+        shared_failed](Effects& effects) mutable -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(
+             auto workspace,
+             mirror_.Apply(*snapshot, /*repin=*/false, effects));
+         effects.AfterCommit([this, mirrored, workspace = std::move(workspace),
+                              use = std::move(use), shared_failed]() mutable {
+           mirrored();
+           RunOn(std::move(workspace), std::move(use),
+                 std::move(*shared_failed));
+         });
+         return absl::OkStatus();
+       },
+       [mirrored, shared_failed](const absl::Status& status) {
+         mirrored();
+         (*shared_failed)(status);
+       }});
 }
 
 void WorkspaceGate::RunOn(std::shared_ptr<const Workspace> workspace, Use use,

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "broker/config/config_lanes.h"
@@ -42,10 +43,15 @@ class WorkspaceGate {
   void RunOn(std::shared_ptr<const Workspace> workspace, Use use,
              Failed failed);
   void Read(const std::string& root, bool serve_stale, Use use, Failed failed);
+  // Mirrors the snapshot in a command of its own, then posts the call's.
+  void MirrorAndRun(ConfigSnapshotPtr snapshot, Use use, Failed failed);
 
   ConfigLanes& lanes_;
   StateRunner& runner_;
   WorkspaceMirror& mirror_;
+  // Calls of a root that wait for their mirror command. Later ones wait behind
+  // them in the same way, or they would overtake.
+  absl::flat_hash_map<std::string, int> mirroring_;
 };
 
 }  // namespace intercom

@@ -92,8 +92,11 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
       deliveries_.OpenTo(recipient.session_id, v1::ENVELOPE_KIND_NOTICE, topic,
                          sender.session_id()));
   const Outbox* outbox = Find(recipient.session_id);
+  // Only the newest can stand for this one: what is said last must be true.
+  if (!waiting.empty() && waiting.back().envelope().text() == text) {
+    return absl::OkStatus();
+  }
   for (const v1::DeliveryRecord& earlier : waiting) {
-    if (earlier.envelope().text() == text) return absl::OkStatus();
     if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) continue;
     INTERCOM_RETURN_IF_ERROR(EndAlone(StatusOf(earlier),
                                       v1::DELIVERY_END_SUPERSEDED,
@@ -132,7 +135,7 @@ void Dispatcher::Pump(const std::string& session_id) {
       if (outbox->IsInFlight(record.sequence())) {
         outbox->MovePast(record.sequence());
       } else if (WaitsToSupersede(*outbox, record)) {
-        outbox->HoldBack(record.sender().session_id(), record.sequence());
+        HoldBack(*outbox, record);
         outbox->MovePast(record.sequence());
       } else if (!Offer(*outbox, record)) {
         return;
@@ -148,7 +151,23 @@ bool Dispatcher::WaitsToSupersede(const Outbox& outbox,
   const std::string& earlier = record.envelope().supersedes();
   return outbox.IsHeldBack(sender) ||
          (!earlier.empty() &&
-          withdrawals_.Find(DeliveryId(sender, earlier)) != nullptr);
+          withdrawals_.IsAwaited(DeliveryId(sender, earlier)));
+}
+
+void Dispatcher::HoldBack(Outbox& outbox, const v1::DeliveryRecord& record) {
+  const std::string& sender = record.sender().session_id();
+  if (outbox.IsHeldBack(sender)) return;
+  outbox.HoldBack(sender, record.sequence());
+  withdrawals_.Await(DeliveryId(sender, record.envelope().supersedes()),
+                     [this, sender, recipient = record.recipient_session_id()](
+                         const absl::Status&) {
+                       runner_.PostTask([this, sender, recipient] {
+                         Outbox* outbox = Find(recipient);
+                         if (outbox == nullptr) return;
+                         outbox->Release(sender);
+                         Pump(recipient);
+                       });
+                     });
 }
 
 bool Dispatcher::Offer(Outbox& outbox, const v1::DeliveryRecord& record) {

@@ -111,6 +111,8 @@ class Dispatcher : public AttachmentObserver {
   void Pump(const std::string& session_id);
   // False if its window has no room for it.
   bool Offer(Outbox& outbox, const v1::DeliveryRecord& record);
+  // Keeps it, and what its sender sent after it, until that is decided.
+  void HoldBack(Outbox& outbox, const v1::DeliveryRecord& record);
   // Whether a delivery waits until an earlier one of its sender is withdrawn.
   bool WaitsToSupersede(const Outbox& outbox,
                         const v1::DeliveryRecord& record) const;

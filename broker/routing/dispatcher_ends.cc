@@ -73,18 +73,10 @@ absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
   const std::string evidence = "superseded by " + record.delivery_id();
   const Outbox* outbox = Find(earlier->recipient_session_id);
   if (outbox != nullptr && outbox->IsInFlight(earlier->sequence)) {
-    effects.AfterCommit([this, earlier_id, earlier = *earlier, evidence,
-                         sender = record.sender().session_id()] {
+    // Pump, which follows, holds the newer one back until that is decided.
+    effects.AfterCommit([this, earlier_id, earlier = *earlier, evidence] {
       BeginWithdraw(earlier_id, earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
-                    [this, sender, recipient = earlier.recipient_session_id](
-                        const absl::Status&) {
-                      runner_.PostTask([this, sender, recipient] {
-                        Outbox* outbox = Find(recipient);
-                        if (outbox == nullptr) return;
-                        outbox->Release(sender);
-                        Pump(recipient);
-                      });
-                    });
+                    [](const absl::Status&) {});
     });
     return absl::OkStatus();
   }
@@ -144,7 +136,7 @@ void Dispatcher::BeginWithdraw(const std::string& id,
       [this, id, ticket] {
         const Withdrawals::Pending* pending = withdrawals_.Find(id);
         if (pending == nullptr || pending->ticket != ticket) return;
-        withdrawals_.Resolve(
+        withdrawals_.SetOverdue(
             id, Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
                       "the recipient's host did not say whether it could "
                       "still be withdrawn; intercom status " +

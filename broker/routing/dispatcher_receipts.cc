@@ -179,17 +179,12 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
       repeats.push_back(record.sequence());
     }
   }
-  // What was to be replaced, and did not arrive, is not offered again.
+  // What was to be replaced is not offered again; the host, which may hold it
+  // still, is asked to drop it.
   INTERCOM_ASSIGN_OR_RETURN(const auto superseded,
                             deliveries_.Superseded(key.session_id));
-  for (const v1::DeliveryRecord& record : superseded) {
-    INTERCOM_RETURN_IF_ERROR(deliveries_
-                                 .End(record.sequence(),
-                                      v1::DELIVERY_END_SUPERSEDED, clock_.Now(),
-                                      "superseded by a later one")
-                                 .status());
-  }
-  effects.AfterCommit([this, key, repeats = std::move(repeats)] {
+  effects.AfterCommit([this, key, repeats = std::move(repeats),
+                       superseded = std::move(superseded)] {
     Outbox* outbox = Find(key.session_id);
     if (outbox == nullptr || outbox->epoch() != key.epoch) return;
     if (const auto node = unsettled_.extract(key.session_id)) {
@@ -198,6 +193,13 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
     reconciled_.insert(key.session_id);
     outbox->repeats().insert(repeats.begin(), repeats.end());
     outbox->Open();
+    for (const v1::DeliveryRecord& record : superseded) {
+      outbox->Offered(record.sequence(), record.delivery_id(), 0);
+      BeginWithdraw(record.delivery_id(), StatusOf(record),
+                    v1::DELIVERY_END_SUPERSEDED, "superseded by a later one",
+                    [](const absl::Status&) {});
+    }
+    outbox->Rewind();
     Pump(key.session_id);
   });
   return absl::OkStatus();

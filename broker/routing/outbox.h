@@ -41,6 +41,8 @@ class Outbox {
                                   in_flight_bytes_ + bytes <= limits_.bytes);
   }
 
+  // Offers from the first on, but for what is in flight.
+  void Rewind() { cursor_ = 0; }
   // The greatest sequence offered so far.
   int64_t cursor() const { return cursor_; }
 
@@ -78,7 +80,8 @@ class Outbox {
   }
   // How many more envelopes may be offered, whatever their size.
   int free_slots() const {
-    return static_cast<int>(limits_.envelopes - in_flight_.size());
+    return std::max(0, static_cast<int>(limits_.envelopes) -
+                           static_cast<int>(in_flight_.size()));
   }
 
   // What a sender has sent from `sequence` on waits until an earlier one of it

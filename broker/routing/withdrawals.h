@@ -14,8 +14,9 @@
 
 namespace intercom {
 
-// Withdrawals that wait for a host's word, by delivery. A value of the state's
-// thread.
+// Withdrawals that a host was asked for, by delivery. One that it has not
+// answered in time is overdue: nobody waits for it, but the wish stands until
+// the word comes or the recipient leaves. A value of the state's thread.
 class Withdrawals {
  public:
   using Waiter = absl::AnyInvocable<void(const absl::Status&)>;
@@ -25,7 +26,7 @@ class Withdrawals {
     v1::DeliveryEnd end = v1::DELIVERY_END_CANCELLED;
     std::string evidence;
     std::vector<Waiter> waiters;
-    // Tells this withdrawal from a later one of the same delivery.
+    // Tells this withdrawal from a later one of the same delivery; 0: overdue.
     int64_t ticket = 0;
 
     void Tell(const absl::Status& outcome) {
@@ -33,8 +34,8 @@ class Withdrawals {
     }
   };
 
-  // Adds a waiter. Returns the ticket of a new withdrawal, or 0 when one was
-  // under way.
+  // Adds a waiter. Returns the ticket of a new withdrawal, or 0 when one is
+  // awaited.
   int64_t Begin(const std::string& delivery_id, const std::string& recipient,
                 v1::DeliveryEnd end, std::string evidence, Waiter waiter) {
     Pending& pending = by_id_[delivery_id];
@@ -47,7 +48,24 @@ class Withdrawals {
     return pending.ticket;
   }
 
-  // nullptr if none is under way.
+  // Whether it is under way and not overdue.
+  bool IsAwaited(std::string_view delivery_id) const {
+    const Pending* pending = Find(delivery_id);
+    return pending != nullptr && pending->ticket != 0;
+  }
+  // Adds a waiter to one that is awaited.
+  void Await(const std::string& delivery_id, Waiter waiter) {
+    by_id_.at(delivery_id).waiters.push_back(std::move(waiter));
+  }
+  // Tells the waiters of an awaited one that nothing is known.
+  void SetOverdue(const std::string& delivery_id, const absl::Status& unknown) {
+    Pending& pending = by_id_.at(delivery_id);
+    pending.ticket = 0;
+    std::vector<Waiter> waiters = std::exchange(pending.waiters, {});
+    for (Waiter& waiter : waiters) waiter(unknown);
+  }
+
+  // nullptr if there is none.
   const Pending* Find(std::string_view delivery_id) const {
     const auto found =
         by_id_.find(absl::string_view(delivery_id.data(), delivery_id.size()));
@@ -70,7 +88,7 @@ class Withdrawals {
     return pending;
   }
 
-  // Delivery ids of those that wait for `recipient`.
+  // Delivery ids of those that `recipient` was asked for.
   std::vector<std::string> WaitingFor(std::string_view recipient) const {
     std::vector<std::string> ids;
     for (const auto& [id, pending] : by_id_) {

@@ -1,6 +1,7 @@
 #include "broker/rpc/peers.h"
 
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view kUnixPrefix = "fd:";
 constexpr std::string_view kBearer = "Bearer ";
+constexpr size_t kMaxLookups = 256;
 
 std::string Metadata(const grpc::ServerContextBase& context, const char* name) {
   const auto& metadata = context.client_metadata();
@@ -87,10 +89,17 @@ void Peers::FindEvidence(const grpc::ServerContextBase& context, Found found) {
   const size_t colon = peer.rfind(':');
   const int port =
       colon == std::string::npos ? 0 : std::atoi(peer.c_str() + colon + 1);
-  lookups_.Post([answer, port, evidence = std::move(evidence),
-                 found = std::move(found)]() mutable {
-    answer(std::move(evidence), ProcessOf(OwnerOfTcpPort(port)), found);
-  });
+  auto shared_found = std::make_shared<Found>(std::move(found));
+  const bool posted = lookups_.TryPost(
+      [answer, port, evidence = std::move(evidence), shared_found]() mutable {
+        answer(std::move(evidence), ProcessOf(OwnerOfTcpPort(port)),
+               *shared_found);
+      },
+      kMaxLookups);
+  if (posted) return;
+  (*shared_found)(Error(absl::StatusCode::kResourceExhausted, "BROKER_BUSY",
+                        "too many TCP calls wait; nothing was done, try again "
+                        "in a second"));
 }
 
 Peers::Process Peers::OfUnixPeer(const std::string& peer) {

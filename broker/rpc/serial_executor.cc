@@ -1,5 +1,6 @@
 #include "broker/rpc/serial_executor.h"
 
+#include <limits>
 #include <utility>
 
 namespace intercom {
@@ -16,11 +17,17 @@ SerialExecutor::~SerialExecutor() {
 }
 
 void SerialExecutor::Post(Task task) {
+  TryPost(std::move(task), std::numeric_limits<size_t>::max());
+}
+
+bool SerialExecutor::TryPost(Task task, size_t limit) {
   {
     MutexLock lock(mu_);
+    if (tasks_.size() >= limit) return false;
     tasks_.push_back(std::move(task));
   }
   wake_.NotifyOne();
+  return true;
 }
 
 void SerialExecutor::Run() {

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_BROKER_RPC_SERIAL_EXECUTOR_H_
 #define PI_INTERCOM_BROKER_RPC_SERIAL_EXECUTOR_H_
 
+#include <cstddef>
 #include <deque>
 #include <thread>
 
@@ -18,6 +19,8 @@ class SerialExecutor {
   ~SerialExecutor();
 
   void Post(Task task) ABSL_LOCKS_EXCLUDED(mu_);
+  // The same, unless `limit` tasks wait already: then false.
+  bool TryPost(Task task, size_t limit) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mu_);

@@ -14,8 +14,10 @@ namespace intercom {
 namespace {
 
 constexpr size_t kMaxBatch = 256;
-constexpr absl::Duration kIdleAfter = absl::Seconds(1);
+constexpr absl::Duration kIdleAfter = absl::Milliseconds(500);
 constexpr absl::Duration kIdleStepPause = absl::Minutes(1);
+// Between steps of upkeep that is overdue under steady work.
+constexpr absl::Duration kBusyStepPause = absl::Seconds(1);
 // Bounds a wait, so that its conversion can't overflow.
 constexpr absl::Duration kLongestWait = absl::Hours(1);
 // Frames of 4 KiB that a checkpoint would have to copy: 4 MiB when idle, 64 MiB
@@ -169,7 +171,13 @@ void StateRunner::Loop() {
     }
     RunBatch(batch);
     batch.clear();
-    idle_at_ = clock_.Steady() + kIdleAfter;
+    const absl::Duration now = clock_.Steady();
+    idle_at_ = now + kIdleAfter;
+    // Upkeep waits for idleness, but not without end.
+    if (idle_step_ && now >= next_idle_step_ + kIdleStepPause) {
+      next_idle_step_ = RunUpkeep() ? now - kIdleStepPause + kBusyStepPause
+                                    : now + kIdleStepPause;
+    }
   }
 }
 
@@ -245,13 +253,17 @@ void StateRunner::RunIdle() {
     idle_at_ = next_idle_step_;
     return;
   }
-  const absl::StatusOr<bool> more = RunIdleStep();
-  if (!more.ok()) SPDLOG_WARN("upkeep failed: {}", MessageOf(more.status()));
-  if (more.ok() && *more) {
+  if (RunUpkeep()) {
     idle_at_ = now;
   } else {
     next_idle_step_ = now + kIdleStepPause;
   }
+}
+
+bool StateRunner::RunUpkeep() {
+  const absl::StatusOr<bool> more = RunIdleStep();
+  if (!more.ok()) SPDLOG_WARN("upkeep failed: {}", MessageOf(more.status()));
+  return more.ok() && *more;
 }
 
 absl::StatusOr<bool> StateRunner::RunIdleStep() {

@@ -98,11 +98,15 @@ class StateRunner : public TaskRunner {
   int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
   // `step` does a small piece of upkeep in a transaction of its own, on the
-  // runner's thread, when nothing waited for 1 s; true: there is more to do,
-  // which it is asked for while nothing waits, else after a minute. Set it
-  // before the first post or from the runner's thread.
+  // runner's thread, when nothing waited for 0.5 s, once a minute; true: there
+  // is more to do, which it is asked for while nothing waits. Under steady work
+  // it comes a minute late, and is asked for more once a second. Set it before
+  // the first post or from the runner's thread.
   using IdleStep = absl::AnyInvocable<absl::StatusOr<bool>()>;
-  void SetIdleStep(IdleStep step) { idle_step_ = std::move(step); }
+  void SetIdleStep(IdleStep step) {
+    idle_step_ = std::move(step);
+    next_idle_step_ = clock_.Steady();
+  }
 
   // Blocks until everything posted so far, and what that posted in turn, has
   // run and been synced; delayed tasks only if due. Not from a task.
@@ -143,6 +147,8 @@ class StateRunner : public TaskRunner {
   absl::Status RunCommands(Batch& batch, std::vector<Outcome>& outcomes);
   void RunEffects(Item& item, Outcome& outcome);
   void RunIdle();
+  // Whether there is more to do.
+  bool RunUpkeep();
   absl::StatusOr<bool> RunIdleStep();
   void CheckpointIfDue(int64_t frames_limit);
 

@@ -118,13 +118,14 @@ absl::Status MakeReplacement(const std::string& path,
 // replacement to its place. Can be cut off and repeated at any point.
 absl::Status Exchange(const std::string& path, const std::string& fresh_path,
                       const std::string& aside) {
-  // The log first: a log without its database would be taken for the new
-  // one's.
-  if (std::filesystem::exists(path + "-wal")) {
-    INTERCOM_RETURN_IF_ERROR(Rename(path + "-wal", aside + "-wal"));
-  }
+  // The database first: as long as it is not in its place, the next start goes
+  // on here. Its log must be gone before the new one comes, whose it would
+  // seem.
   if (std::filesystem::exists(path)) {
     INTERCOM_RETURN_IF_ERROR(Rename(path, aside));
+  }
+  if (std::filesystem::exists(path + "-wal")) {
+    INTERCOM_RETURN_IF_ERROR(Rename(path + "-wal", aside + "-wal"));
   }
   std::error_code ignored;
   std::filesystem::remove(path + "-shm", ignored);

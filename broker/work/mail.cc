@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/route.h"
+#include "broker/domain/text_rules.h"
 #include "broker/domain/validated_envelope.h"
 
 namespace intercom {
@@ -26,17 +26,17 @@ absl::Status UnknownEnvelope(const std::string& id) {
                    "\"; intercom history lists the latest");
 }
 
-// Whether `envelope` is what is stored already: it has its first answer then,
-// whatever became of the recipient's name since.
+// Whether `envelope`, sent to `to`, is what is stored already.
 bool IsRepeat(const v1::DeliveryRecord& stored, const v1::Envelope& envelope,
-              const absl::StatusOr<v1::AgentEntry>& recipient) {
+              const std::string& to) {
   const v1::Envelope& first = stored.envelope();
   return first.kind() == envelope.kind() && first.text() == envelope.text() &&
+         first.topic() == envelope.topic() &&
          first.reply_to() == envelope.reply_to() &&
          first.quiet() == envelope.quiet() &&
          first.supersedes() == envelope.supersedes() &&
-         (!recipient.ok() ||
-          recipient->session_id() == stored.recipient_session_id());
+         (to == stored.recipient_session_id() ||
+          FoldName(to) == FoldName(stored.recipient_name()));
 }
 
 v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
@@ -63,39 +63,56 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
       ValidatedEnvelope::FromClient(std::move(*request.mutable_envelope()));
   if (!envelope.ok()) return done(envelope.status());
   auto shared_done = std::make_shared<RecordDone>(std::move(done));
+  const auto shared_envelope =
+      std::make_shared<const ValidatedEnvelope>(*std::move(envelope));
   workspaces_.Decide(
-      std::move(evidence), request.directory(), Operation::kMessageSend,
+      evidence, request.directory(), Operation::kMessageSend,
       /*last_good=*/false,
-      [this, envelope = *std::move(envelope), to = request.to(), shared_done](
+      [this, shared_envelope, to = request.to(), shared_done](
           const DecidedCall& call, Effects& effects) -> absl::Status {
-        absl::StatusOr<v1::AgentEntry> recipient =
-            Route(to, call.caller.session_id, call.workspace->agents);
-        INTERCOM_ASSIGN_OR_RETURN(
-            std::optional<v1::DeliveryRecord> stored,
-            deliveries_.Find(DeliveryId(call.caller.session_id,
-                                        envelope.value().envelope_id())));
-        if (stored.has_value() &&
-            IsRepeat(*stored, envelope.value(), recipient)) {
-          dispatcher_.DescribeWait(*stored);
-          effects.AfterSync([shared_done, stored = *std::move(stored)] {
-            (*shared_done)(stored);
-          });
-          return absl::OkStatus();
-        }
         INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
-        INTERCOM_RETURN_IF_ERROR(recipient.status());
-        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, *recipient));
+        INTERCOM_ASSIGN_OR_RETURN(
+            const v1::AgentEntry recipient,
+            Route(to, call.caller.session_id, call.workspace->agents));
+        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, recipient));
         INTERCOM_ASSIGN_OR_RETURN(
             v1::DeliveryRecord record,
-            dispatcher_.Accept(envelope, SenderOf(call, roster_),
-                               {recipient->session_id(), recipient->name(), {}},
+            dispatcher_.Accept(*shared_envelope, SenderOf(call, roster_),
+                               {recipient.session_id(), recipient.name(), {}},
                                effects));
         effects.AfterSync([shared_done, record = std::move(record)]() mutable {
           (*shared_done)(std::move(record));
         });
         return absl::OkStatus();
       },
-      [shared_done](const absl::Status& status) { (*shared_done)(status); });
+      [this, evidence, shared_envelope, to = request.to(),
+       shared_done](const absl::Status& status) {
+        AnswerRepeat(evidence, *shared_envelope, to, status, shared_done);
+      });
+}
+
+void Mail::AnswerRepeat(const CallerEvidence& evidence,
+                        const ValidatedEnvelope& envelope,
+                        const std::string& to, const absl::Status& refusal,
+                        std::shared_ptr<RecordDone> done) {
+  const absl::StatusOr<Caller> caller = workspaces_.callers().Resolve(evidence);
+  if (!caller.ok()) return (*done)(refusal);
+  auto stored = deliveries_.Find(
+      DeliveryId(caller->session_id, envelope.value().envelope_id()));
+  if (!stored.ok() || !stored->has_value() ||
+      !IsRepeat(**stored, envelope.value(), to)) {
+    return (*done)(refusal);
+  }
+  // The first may not be durable yet.
+  runner_.PostCommand(
+      {[this, record = **std::move(stored), done](Effects& effects) mutable {
+         dispatcher_.DescribeWait(record);
+         effects.AfterSync([done, record = std::move(record)]() mutable {
+           (*done)(std::move(record));
+         });
+         return absl::OkStatus();
+       },
+       [done](const absl::Status& status) { (*done)(status); }});
 }
 
 absl::Status Mail::Spend(const std::string& sender) {

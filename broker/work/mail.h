@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_BROKER_WORK_MAIL_H_
 #define PI_INTERCOM_BROKER_WORK_MAIL_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -58,6 +59,12 @@ class Mail {
   };
 
   // Below: on the state's thread.
+  // A refused envelope may be stored all the same: then it has its first
+  // answer, whatever became of names, roles, config and rates since.
+  void AnswerRepeat(const CallerEvidence& evidence,
+                    const ValidatedEnvelope& envelope, const std::string& to,
+                    const absl::Status& refusal,
+                    std::shared_ptr<RecordDone> done);
   absl::Status Spend(const std::string& sender);
   absl::Status CheckLoaded(const DecidedCall& call,
                            const v1::AgentEntry& recipient) const;

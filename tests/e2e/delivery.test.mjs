@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { scenario } from "./support/rig.mjs";
 import { piWorker, reached, record, stubCoordinator, stubWorker, use } from "./support/team.mjs";
-import { gate, never, sleep, until } from "./support/until.mjs";
+import { gate, never, once, sleep, until } from "./support/until.mjs";
 
 async function two(rig) {
 	const lead = await stubCoordinator(rig);
@@ -22,7 +22,7 @@ function sendBoth(lead, other, text) {
 async function bothOnce(rig, worker, text) {
 	for (const sender of ["lead", "other"]) {
 		await worker.waitForText(`${text} from the ${sender}`);
-		await until(`one copy from the ${sender}`, () => worker.times(`${text} from the ${sender}`) === 1);
+		await once(`copy from the ${sender}`, () => worker.times(`${text} from the ${sender}`));
 	}
 	for (const found of (await rig.broker.records()).filter((entry) => entry.envelope.text.startsWith(text))) {
 		await reached(rig, found.deliveryId, "SEEN");
@@ -163,5 +163,5 @@ scenario("kill -9 of a fresh worker in its first turn: the message comes again, 
 	rig.model.on("tester", /first assignment/i, { say: "understood" });
 	await worker.start();
 	await reached(rig, id, "SEEN", { timeoutMs: 40_000 });
-	await until("one copy", () => worker.times("Your first assignment.") === 1);
+	await once("copy", () => worker.times("Your first assignment."));
 });

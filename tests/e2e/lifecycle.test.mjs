@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { scenario } from "./support/rig.mjs";
 import { isAlive } from "./support/processes.mjs";
 import { piWorker, reached, record, stubCoordinator, use } from "./support/team.mjs";
-import { gate, never, until } from "./support/until.mjs";
+import { gate, never, once, until } from "./support/until.mjs";
 
 /** Gives the session a file, and a first message to fork at. */
 async function warmUp(pi) {
@@ -79,7 +79,7 @@ scenario("/new is another session: mail stays with the old one", async (rig) => 
 	await worker.quit();
 	await worker.start();
 	await worker.waitForText("For the old session.");
-	await until("one copy", () => worker.times("For the old session.") === 1);
+	await once("copy", () => worker.times("For the old session."));
 });
 
 scenario("/fork is another session, anonymous, with no mail of the first", async (rig) => {
@@ -129,6 +129,6 @@ scenario("a coordinator that leaves and returns finds its role and its mail", as
 	await lead.start();
 	await lead.ready(/coordinator/i);
 	await lead.waitForText("While you were away.");
-	await until("one copy", () => lead.times("While you were away.") === 1);
+	await once("copy", () => lead.times("While you were away."));
 	assert.equal(worker.session.role, "worker");
 });

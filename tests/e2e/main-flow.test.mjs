@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { scenario } from "./support/rig.mjs";
 import { assertMarks, reached } from "./support/team.mjs";
-import { never, until } from "./support/until.mjs";
+import { never, once } from "./support/until.mjs";
 
 const RESPONSIBILITY = "Runs the test suite and reports what fails.";
 
@@ -136,7 +136,7 @@ async function shell(rig, lead, worker, message) {
 	assert.equal(sent.code, 0, sent.all);
 	const request = await worker.waitForText("A word from a person.");
 	assert.match(request.lastText, /person/);
-	await until("one copy in the session", () => worker.times("A word from a person.") === 1);
+	await once("copy in the session", () => worker.times("A word from a person."));
 	assert.equal(lead.times("A word from a person."), 0);
 }
 

@@ -126,6 +126,14 @@ export class Traffic {
 	}
 
 	#proveOrder(letters) {
+		// Accepted in the order in which their sender wrote them,
+		const written = new Map();
+		for (const found of letters) {
+			const [, number, pair] = /^Letter (\d+) (from \w+ to \w+)/.exec(found.envelope.text);
+			assert.ok(Number(number) > (written.get(pair) ?? -1), `letter ${number} ${pair} was accepted after ${written.get(pair)}`);
+			written.set(pair, Number(number));
+		}
+		// and injected in the order of acceptance.
 		const sequences = new Map(letters.map((found) => [found.deliveryId, found]));
 		for (const pi of this.sessions.values()) {
 			const last = new Map();

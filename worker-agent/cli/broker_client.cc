@@ -1,5 +1,6 @@
 #include "worker-agent/cli/broker_client.h"
 
+#include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "worker-agent/link/broker_address.h"
 #include "worker-agent/link/channel.h"
@@ -18,12 +19,31 @@ BrokerClient::BrokerClient(const std::string& home)
       messages_(v1::MessageService::NewStub(channel_)),
       inspection_(v1::InspectionService::NewStub(channel_)) {}
 
+bool BrokerClient::Connect() {
+  const SystemClock clock;
+  const absl::Time deadline = clock.Now() + kDeadline;
+  grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
+  while (state != GRPC_CHANNEL_READY) {
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE ||
+        !channel_->WaitForStateChange(state, absl::ToChronoTime(deadline))) {
+      return false;
+    }
+    state = channel_->GetState(/*try_to_connect=*/true);
+  }
+  return true;
+}
+
 template <typename Response, typename Stub, typename Request>
 absl::StatusOr<Response> BrokerClient::Call(
     Stub& stub,
     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                  Response*),
     const Request& request) {
+  if (!Connect()) {
+    return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
+                 "no broker runs for the state directory " + home_ +
+                     "; a Pi session starts one, or: intercom broker start");
+  }
   grpc::ClientContext context;
   SetTimeout(context, kDeadline);
   Response response;
@@ -31,9 +51,8 @@ absl::StatusOr<Response> BrokerClient::Call(
   if (status.ok()) return response;
   absl::Status failure = FromGrpc(status, context);
   if (ReasonOf(failure) == "BROKER_UNREACHABLE") {
-    return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
-                 "no broker runs for the state directory " + home_ +
-                     "; a Pi session starts one, or: intercom broker start");
+    return Error(absl::StatusCode::kUnavailable, "CONNECTION_LOST",
+                 "the broker ended before it answered");
   }
   return failure;
 }

@@ -13,7 +13,8 @@
 namespace intercom {
 
 // Blocking calls to the broker on the Unix socket of a state directory, each at
-// most 10 s. A broker that is not there is UNAVAILABLE (BROKER_NOT_RUNNING).
+// most 10 s. UNAVAILABLE: BROKER_NOT_RUNNING, nobody listens and nothing was
+// sent; CONNECTION_LOST, it may have been.
 class BrokerClient {
  public:
   explicit BrokerClient(const std::string& home);
@@ -30,6 +31,8 @@ class BrokerClient {
   absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
 
  private:
+  // Whether somebody listens.
+  bool Connect();
   template <typename Response, typename Stub, typename Request>
   absl::StatusOr<Response> Call(
       Stub& stub,

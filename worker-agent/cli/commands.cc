@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "broker/base/home.h"
@@ -23,6 +24,8 @@ namespace {
 
 constexpr absl::Duration kKillAfter = absl::Seconds(5);
 constexpr absl::Duration kEndTimeout = absl::Seconds(20);
+constexpr absl::Duration kRepeatFor = absl::Seconds(5);
+constexpr absl::Duration kRepeatPause = absl::Milliseconds(200);
 // One byte more than any text may have is read, so that too much is refused.
 constexpr size_t kMaxInputBytes = 256 << 10;
 
@@ -120,16 +123,32 @@ class Runner {
                                                    : arguments_.id);
     envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
     envelope.set_text(arguments_.text == "-" ? ReadInput() : arguments_.text);
-    const absl::StatusOr<v1::SendResponse> response = client_.Send(request);
-    if (!response.ok() && (absl::IsDeadlineExceeded(response.status()) ||
-                           ReasonOf(response.status()).empty())) {
+    absl::StatusOr<v1::SendResponse> response = client_.Send(request);
+    bool may_be_sent = MayBeSent(response.status());
+    // Under its id it is safe to repeat: a broker that was lost is back soon.
+    const absl::Duration give_up = clock_.Steady() + kRepeatFor;
+    while (may_be_sent && !response.ok() && clock_.Steady() < give_up &&
+           absl::IsUnavailable(response.status())) {
+      absl::SleepFor(kRepeatPause);
+      response = client_.Send(request);
+    }
+    if (may_be_sent && (MayBeSent(response.status()) ||
+                        ReasonOf(response.status()) == "BROKER_NOT_RUNNING")) {
       return Error(response.status().code(), "OUTCOME_UNKNOWN",
                    MessageOf(response.status()) +
-                       "; repeating it is safe with: --id " +
+                       "; whether the message was sent is unknown. Repeating "
+                       "it is safe with: --id " +
                        envelope.envelope_id());
     }
     INTERCOM_RETURN_IF_ERROR(response.status());
     return Print(*response, SentReport(response->record()));
+  }
+
+  // Whether a send that failed so may have been accepted.
+  static bool MayBeSent(const absl::Status& status) {
+    const std::string reason = ReasonOf(status);
+    return absl::IsDeadlineExceeded(status) || reason == "CONNECTION_LOST" ||
+           (!status.ok() && reason.empty());
   }
 
   std::string ReadInput() {

@@ -116,7 +116,7 @@ void BrokerLink::HandleWelcome(const v1::Welcome& welcome) {
   if (phase_ != Phase::kAttaching) return;
   phase_ = Phase::kAttached;
   backoff_.Reset();
-  last_refusal_.clear();
+  refusal_ = absl::OkStatus();
   hello_.set_previous_session_token(welcome.session_token());
   hello_.set_start_reason(v1::START_REASON_RECONNECT);
   calls_ = std::make_unique<WorkspaceCalls>(
@@ -148,13 +148,13 @@ void BrokerLink::HandleFailure(const absl::Status& status) {
   switch (PolicyFor(status)) {
     case AfterFailure::kRetrySoon:
       phase_ = Phase::kWaiting;
-      last_refusal_.clear();
+      refusal_ = absl::OkStatus();
       events_.lost(status);
       return RetryAfter(backoff_.Next());
     case AfterFailure::kRetryLater: {
       phase_ = Phase::kWaiting;
-      const std::string refusal = status.ToString();
-      if (std::exchange(last_refusal_, refusal) != refusal) {
+      submits_.FailUnsent(status);
+      if (std::exchange(refusal_, status) != status) {
         events_.refused(status, /*final=*/false);
       }
       return RetryAfter(options_.mend_interval);
@@ -202,9 +202,13 @@ void BrokerLink::Submit(v1::Submit submit, PendingSubmits::Answer answer) {
     return answer(Error(absl::StatusCode::kFailedPrecondition, "NOT_ATTACHED",
                         "this session is no longer attached to the broker"));
   }
+  if (!refusal_.ok()) return answer(refusal_);
   v1::AttachRequest frame;
   *frame.mutable_submit() = submit;
-  if (!submits_.Add(std::move(submit), std::move(answer))) return;
+  const int64_t ticket = submits_.Add(std::move(submit), std::move(answer));
+  if (ticket == 0) return;
+  gate_->PostDelayed([this, ticket] { submits_.Expire(ticket); },
+                     options_.submit_timeout);
   if (!attached()) return;
   submits_.MarkSent();
   stream_->Send(std::move(frame));

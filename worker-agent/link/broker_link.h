@@ -40,6 +40,8 @@ class BrokerLink {
     absl::Duration welcome_timeout = absl::Seconds(20);
     absl::Duration ping_after = absl::Seconds(5);
     absl::Duration ping_timeout = absl::Seconds(4);
+    // How long a submit waits for its answer, over breaks and restarts.
+    absl::Duration submit_timeout = absl::Seconds(5);
   };
 
   struct Events {
@@ -76,7 +78,8 @@ class BrokerLink {
   bool attached() const { return phase_ == Phase::kAttached; }
 
   // Sends the envelope on this stream or the next one. The answer comes when a
-  // broker gave it, or when the link is over.
+  // broker gave it, when it is refused to attach, when the link is over, and at
+  // the latest after the submit's time: it says what is known then.
   void Submit(v1::Submit submit, PendingSubmits::Answer answer);
   void CancelSubmit(const std::string& envelope_id) {
     submits_.Cancel(envelope_id);
@@ -128,7 +131,8 @@ class BrokerLink {
   int64_t attempt_ = 0;
   bool blocked_ = false;
   std::optional<v1::AttachResponse> held_;
-  std::string last_refusal_;
+  // Why no broker takes the session, until that is mended.
+  absl::Status refusal_;
   std::function<void()> goodbye_done_;
 };
 

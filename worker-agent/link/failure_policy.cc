@@ -10,7 +10,9 @@ AfterFailure PolicyFor(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
   switch (status.code()) {
     case absl::StatusCode::kAborted:
-      return AfterFailure::kSuperseded;
+      return reason == "SUPERSEDED" || reason == "OLD_EPOCH"
+                 ? AfterFailure::kSuperseded
+                 : AfterFailure::kRetrySoon;
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kUnauthenticated:
     case absl::StatusCode::kPermissionDenied:

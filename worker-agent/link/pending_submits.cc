@@ -7,16 +7,16 @@
 
 namespace intercom {
 
-bool PendingSubmits::Add(v1::Submit submit, Answer answer) {
+int64_t PendingSubmits::Add(v1::Submit submit, Answer answer) {
   if (entries_.size() >= kMax) {
     answer(Error(absl::StatusCode::kResourceExhausted, "TOO_MANY_SUBMITS",
                  std::to_string(kMax) +
                      " messages of this session wait for the broker's answer; "
                      "repeat later"));
-    return false;
+    return 0;
   }
-  entries_.push_back({std::move(submit), std::move(answer)});
-  return true;
+  entries_.push_back({std::move(submit), std::move(answer), ++last_ticket_});
+  return last_ticket_;
 }
 
 void PendingSubmits::MarkSent() {
@@ -68,6 +68,38 @@ void PendingSubmits::FailAll(const absl::Status& status) {
                            "); whether it was sent is unknown: intercom "
                            "status " +
                            entry.submit.envelope().envelope_id()));
+  }
+}
+
+void PendingSubmits::FailUnsent(const absl::Status& status) {
+  std::deque<Entry> kept;
+  for (Entry& entry : std::exchange(entries_, {})) {
+    if (entry.sent) {
+      kept.push_back(std::move(entry));
+    } else {
+      entry.answer(status);
+    }
+  }
+  entries_ = std::move(kept);
+}
+
+void PendingSubmits::Expire(int64_t ticket) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(),
+                   [&](const Entry& entry) { return entry.ticket == ticket; });
+  if (found == entries_.end()) return;
+  const Entry entry = std::move(*found);
+  entries_.erase(found);
+  if (entry.sent) {
+    entry.answer(Error(absl::StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN",
+                       "the broker did not answer in time; whether it was sent "
+                       "is unknown, so do not simply repeat it: intercom "
+                       "status " +
+                           entry.submit.envelope().envelope_id()));
+  } else {
+    entry.answer(Error(absl::StatusCode::kUnavailable, "NOT_SENT",
+                       "no broker could be reached in time; nothing was sent, "
+                       "repeat it later"));
   }
 }
 

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_LINK_PENDING_SUBMITS_H_
 #define PI_INTERCOM_WORKER_AGENT_LINK_PENDING_SUBMITS_H_
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -19,9 +20,9 @@ class PendingSubmits {
 
   static constexpr size_t kMax = 256;
 
-  // Remembers it, unless there are too many: then it answers
-  // RESOURCE_EXHAUSTED (TOO_MANY_SUBMITS) and returns false.
-  bool Add(v1::Submit submit, Answer answer);
+  // Remembers it and returns its ticket, unless there are too many: then it
+  // answers RESOURCE_EXHAUSTED (TOO_MANY_SUBMITS) and returns 0.
+  int64_t Add(v1::Submit submit, Answer answer);
 
   // Remembers that what is pending may have reached a broker from now on.
   void MarkSent();
@@ -36,6 +37,14 @@ class PendingSubmits {
   // UNAVAILABLE, reason OUTCOME_UNKNOWN.
   void FailAll(const absl::Status& status);
 
+  // Answers those that no broker can have seen with `status`.
+  void FailUnsent(const absl::Status& status);
+
+  // The time of `ticket` is over: answers it, if it is still there, with
+  // UNAVAILABLE, reason NOT_SENT, where no broker can have seen it, else with
+  // DEADLINE_EXCEEDED, reason OUTCOME_UNKNOWN.
+  void Expire(int64_t ticket);
+
   // The caller of `envelope_id` no longer waits: answers it with CANCELLED,
   // reason NOT_SENT if no broker can have seen it, else OUTCOME_UNKNOWN.
   void Cancel(const std::string& envelope_id);
@@ -46,6 +55,7 @@ class PendingSubmits {
   struct Entry {
     v1::Submit submit;
     Answer answer;
+    int64_t ticket = 0;
     bool sent = false;
   };
 
@@ -53,6 +63,7 @@ class PendingSubmits {
   bool Take(const std::string& envelope_id, Entry& entry);
 
   std::deque<Entry> entries_;
+  int64_t last_ticket_ = 0;
 };
 
 }  // namespace intercom

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "broker/base/error.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/channel.h"
 #include "worker-agent/link/open_calls.h"
@@ -77,6 +78,21 @@ WorkspaceCalls::WorkspaceCalls(std::shared_ptr<grpc::Channel> channel,
 
 WorkspaceCalls::~WorkspaceCalls() = default;
 
+// A change whose connection broke may have been made.
+template <typename Response>
+WorkspaceCalls::Answer<Response> Unknown(
+    WorkspaceCalls::Answer<Response> answer) {
+  return [answer = std::move(answer)](absl::StatusOr<Response> response) {
+    if (ReasonOf(response.status()) == "BROKER_UNREACHABLE") {
+      response = Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
+                       "the connection broke before the broker answered; "
+                       "whether it took effect is unknown, intercom_list shows "
+                       "how things are");
+    }
+    answer(std::move(response));
+  };
+}
+
 template <typename Request, typename Response, typename Method>
 void WorkspaceCalls::Call(Method method, Request request,
                           Answer<Response> answer) {
@@ -114,14 +130,14 @@ void WorkspaceCalls::ConfigureWorker(
     Answer<v1::ConfigureWorkerResponse> answer) {
   const StubMethod<v1::ConfigureWorkerRequest, v1::ConfigureWorkerResponse>
       method = &v1::WorkspaceService::Stub::async::ConfigureWorker;
-  Call(method, std::move(request), std::move(answer));
+  Call(method, std::move(request), Unknown(std::move(answer)));
 }
 
 void WorkspaceCalls::ReloadWorker(v1::ReloadWorkerRequest request,
                                   Answer<v1::ReloadWorkerResponse> answer) {
   const StubMethod<v1::ReloadWorkerRequest, v1::ReloadWorkerResponse> method =
       &v1::WorkspaceService::Stub::async::ReloadWorker;
-  Call(method, std::move(request), std::move(answer));
+  Call(method, std::move(request), Unknown(std::move(answer)));
 }
 
 void WorkspaceCalls::RequestStatus(v1::RequestStatusRequest request,
@@ -135,7 +151,7 @@ void WorkspaceCalls::ReportStatus(v1::ReportStatusRequest request,
                                   Answer<v1::ReportStatusResponse> answer) {
   const StubMethod<v1::ReportStatusRequest, v1::ReportStatusResponse> method =
       &v1::WorkspaceService::Stub::async::ReportStatus;
-  Call(method, std::move(request), std::move(answer));
+  Call(method, std::move(request), Unknown(std::move(answer)));
 }
 
 }  // namespace intercom

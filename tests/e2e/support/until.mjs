@@ -40,6 +40,12 @@ export async function never(what, look, ms = 1_000) {
 	}
 }
 
+/** Waits until `count()` is 1, and makes sure that it stays so. */
+export async function once(what, count) {
+	await until(`one ${what}`, () => count() === 1);
+	await never(`more than one ${what}`, () => count() !== 1);
+}
+
 /** A promise with its resolve function outside. */
 export function gate() {
 	let open;

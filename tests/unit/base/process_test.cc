@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -150,6 +151,40 @@ TEST(ProcessTest, FindsTheOtherProcessBehindALoopbackConnection) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), 0);
+  close(accepted);
+}
+
+// As gRPC's clients connect where IPv6 is to be had.
+TEST(ProcessTest, FindsAProcessWithASocketForBothFamilies) {
+  Listener listener;
+  const pid_t child = fork();
+  if (child == 0) {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &address.sin6_addr);
+    address.sin6_port = htons(static_cast<uint16_t>(listener.port));
+    const int client = socket(AF_INET6, SOCK_STREAM, 0);
+    if (connect(client, reinterpret_cast<sockaddr*>(&address),
+                sizeof(address)) != 0) {
+      _exit(1);
+    }
+    for (;;) pause();
+  }
+  pollfd waiting{listener.descriptor, POLLIN, 0};
+  int status = 0;
+  while (poll(&waiting, 1, 100) == 0) {
+    if (waitpid(child, &status, WNOHANG) == child) {
+      GTEST_SKIP() << "this machine has no IPv6";
+    }
+  }
+  sockaddr_in peer{};
+  socklen_t size = sizeof(peer);
+  const int accepted =
+      accept(listener.descriptor, reinterpret_cast<sockaddr*>(&peer), &size);
+  ASSERT_GE(accepted, 0);
+  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), child);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
   close(accepted);
 }
 

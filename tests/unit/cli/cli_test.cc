@@ -24,6 +24,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
+using ::testing::SizeIs;
 
 TEST(ArgumentsTest, ReadsASend) {
   const ParsedArguments parsed =
@@ -142,6 +143,19 @@ TEST_F(CommandsTest, ASentMessageCanBeLookedUp) {
   EXPECT_THAT(out_.str(), HasSubstr("on disk"));
   EXPECT_EQ(Run({"history"}), kExitOk);
   EXPECT_THAT(out_.str(), HasSubstr("abcdef-1"));
+}
+
+TEST_F(CommandsTest, ASendWhoseConnectionBreaksIsRepeatedUnderItsId) {
+  broker_.BreakCalls(1);
+  EXPECT_EQ(Run({"send", "Builder", "go"}), kExitOk);
+  EXPECT_THAT(broker_.accepted(), SizeIs(1));
+}
+
+TEST_F(CommandsTest, ASendThatMayHaveHappenedIsNeverCalledImpossible) {
+  broker_.BreakCalls(1000);
+  EXPECT_EQ(Run({"send", "Builder", "go", "--id", "my-id-1"}), kExitFailed);
+  EXPECT_THAT(err_.str(),
+              AllOf(HasSubstr("unknown"), HasSubstr("--id my-id-1")));
 }
 
 TEST_F(CommandsTest, HistoryIsOfTheWorkspaceAndFollowsItsPages) {

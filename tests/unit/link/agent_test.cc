@@ -202,6 +202,17 @@ TEST_F(AgentTest, AConfigureCallReachesTheBroker) {
               ElementsAre("ConfigureWorker Ann by session-token-1"));
 }
 
+TEST_F(AgentTest, AChangeWhoseConnectionBreaksIsUnknown) {
+  Initialize();
+  broker_.BreakCalls(1);
+  Request("c", "tools/call",
+          {{"name", "intercom_configure_worker"},
+           {"callId", "call-2"},
+           {"arguments",
+            {{"sessionId", "s-2"}, {"name", "Ann"}, {"description", "d"}}}});
+  EXPECT_EQ(Next("c")["result"]["reason"], "OUTCOME_UNKNOWN");
+}
+
 TEST_F(AgentTest, BadArgumentsAreAResultThatSaysSo) {
   Initialize();
   Request("c", "tools/call",
@@ -279,10 +290,14 @@ TEST_F(AgentTest, AKnownWorkerLoadsItsEntryAndSaysSoAgainAfterABreak) {
   EXPECT_FALSE(session.contains("awaitReload"));
   Notify("responsibility/loaded", {{"entryHash", "h1"}});
   EXPECT_EQ(NextSession("connected")["loaded"], true);
+  const auto await_loaded = [&](int times) {
+    return broker_.Await([times](const FakeBroker::Seen& seen) {
+      return seen.Count(v1::AttachRequest::kResponsibilityLoaded) == times;
+    });
+  };
+  ASSERT_TRUE(await_loaded(1));
   broker_.BreakStreams();
-  EXPECT_TRUE(broker_.Await([](const FakeBroker::Seen& seen) {
-    return seen.Count(v1::AttachRequest::kResponsibilityLoaded) == 2;
-  }));
+  EXPECT_TRUE(await_loaded(2));
 }
 
 TEST_F(AgentTest, AnAnonymousSessionThatIsConfiguredWaitsForTheReload) {

@@ -23,6 +23,7 @@ namespace intercom {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -54,6 +55,8 @@ class BrokerLinkTest : public ::testing::Test {
         FakeBroker::Options{.home = home_.path(), .tcp = true});
   }
 
+  absl::Duration submit_timeout_ = absl::Seconds(60);
+
   void Start(bool tcp = false, std::string home = "") {
     BrokerLink::Options options;
     options.home = home.empty() ? home_.path().string() : home;
@@ -63,6 +66,7 @@ class BrokerLinkTest : public ::testing::Test {
     options.mend_interval = absl::Milliseconds(20);
     options.ping_after = absl::Milliseconds(500);
     options.ping_timeout = absl::Milliseconds(500);
+    options.submit_timeout = submit_timeout_;
     loop_.Do([&] {
       link_ = std::make_unique<BrokerLink>(
           options, loop_.runner(), blocking_.runner(), random_,
@@ -317,6 +321,50 @@ TEST_F(BrokerLinkTest, ReadsNothingFurtherWhileBlocked) {
     ASSERT_EQ(frame->delivery().envelope().envelope_id(),
               "e-" + std::to_string(i));
   }
+}
+
+TEST_F(BrokerLinkTest, ASubmitThatNobodyAnswersInTimeIsUnknown) {
+  submit_timeout_ = absl::Milliseconds(50);
+  broker_->IgnoreSubmits(true);
+  Start();
+  ASSERT_TRUE(welcomes_.Take().has_value());
+  Submit(SubmitOf("e-1"));
+  const auto answer = *answers_.Take();
+  EXPECT_THAT(answer, FailsWith(absl::StatusCode::kDeadlineExceeded,
+                                "OUTCOME_UNKNOWN"));
+  EXPECT_THAT(std::string(answer.status().message()),
+              HasSubstr("intercom status e-1"));
+}
+
+TEST_F(BrokerLinkTest, ASubmitThatNoBrokerCouldGetInTimeIsNotSentLater) {
+  submit_timeout_ = absl::Milliseconds(50);
+  broker_.reset();
+  Start();
+  Submit(SubmitOf("e-1"));
+  EXPECT_THAT(*answers_.Take(),
+              FailsWith(absl::StatusCode::kUnavailable, "NOT_SENT"));
+  broker_ = NewBroker();
+  ASSERT_TRUE(welcomes_.Take().has_value());
+  Submit(SubmitOf("e-2"));
+  ASSERT_TRUE(broker_->Await(
+      [](const FakeBroker::Seen& seen) { return !seen.Submits().empty(); }));
+  EXPECT_EQ(broker_->seen().Submits()[0].envelope().envelope_id(), "e-2");
+}
+
+TEST_F(BrokerLinkTest, ARefusalThatLastsIsTheAnswerOfWhatWasNotSent) {
+  broker_->Refuse(Error(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID",
+                        "line 3, column 7"));
+  Start();
+  Submit(SubmitOf("e-1"));
+  const auto refused =
+      FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID");
+  EXPECT_THAT(*answers_.Take(), refused);
+  Submit(SubmitOf("e-2"));
+  EXPECT_THAT(*answers_.Take(), refused);
+  broker_->Refuse(absl::OkStatus());
+  ASSERT_TRUE(welcomes_.Take().has_value());
+  Submit(SubmitOf("e-3"));
+  EXPECT_THAT(*answers_.Take(), IsOk());
 }
 
 TEST_F(BrokerLinkTest, ACancelledSubmitSaysWhetherItMayHaveBeenSent) {

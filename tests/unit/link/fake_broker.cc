@@ -106,8 +106,8 @@ class FakeBroker::Workspace : public v1::WorkspaceService::CallbackService {
   grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
                                    const std::string& call) {
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(broker_.Admit(
-        context, call + " by " + Metadata(*context, "intercom-session")));
+    reactor->Finish(broker_.Answer(broker_.Admit(
+        context, call + " by " + Metadata(*context, "intercom-session"))));
     return reactor;
   }
 
@@ -128,7 +128,7 @@ class FakeBroker::Message : public v1::MessageService::CallbackService {
           broker_.Accept(request->envelope(), request->to());
     }
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(status);
+    reactor->Finish(broker_.Answer(status));
     return reactor;
   }
 
@@ -341,6 +341,18 @@ void FakeBroker::SetReconcile(std::vector<std::string> delivery_ids) {
 void FakeBroker::IgnoreSubmits(bool ignore) {
   MutexLock lock(mu_);
   ignore_submits_ = ignore;
+}
+
+void FakeBroker::BreakCalls(int count) {
+  MutexLock lock(mu_);
+  break_calls_ = count;
+}
+
+grpc::Status FakeBroker::Answer(const grpc::Status& status) {
+  MutexLock lock(mu_);
+  if (!status.ok() || break_calls_ == 0) return status;
+  --break_calls_;
+  return {grpc::StatusCode::UNAVAILABLE, "Socket closed"};
 }
 
 void FakeBroker::BreakAtSubmit(bool value) {

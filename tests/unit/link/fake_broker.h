@@ -69,6 +69,9 @@ class FakeBroker {
   void IgnoreSubmits(bool ignore);
   // Accepts submits, but breaks the stream instead of answering.
   void BreakAtSubmit(bool value);
+  // The next `count` unary calls are done, but their connection breaks before
+  // the answer.
+  void BreakCalls(int count);
   // What an accepted envelope's record says while the recipient is away.
   void SetWaitReason(v1::WaitReason reason);
   // Accepted envelopes, each id once.
@@ -93,6 +96,8 @@ class FakeBroker {
   v1::DeliveryRecord Accept(const v1::Envelope& envelope,
                             const std::string& to);
   // OK or the refusal, with its reason in the call's trailer.
+  // UNAVAILABLE instead of OK while calls break.
+  grpc::Status Answer(const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   grpc::Status Admit(grpc::CallbackServerContext* context,
                      const std::string& call);
 
@@ -112,6 +117,7 @@ class FakeBroker {
   std::vector<std::string> reconcile_ ABSL_GUARDED_BY(mu_);
   bool ignore_submits_ ABSL_GUARDED_BY(mu_) = false;
   bool break_at_submit_ ABSL_GUARDED_BY(mu_) = false;
+  int break_calls_ ABSL_GUARDED_BY(mu_) = 0;
   v1::WaitReason wait_reason_ ABSL_GUARDED_BY(mu_) =
       v1::WAIT_REASON_UNSPECIFIED;
   std::map<std::string, v1::DeliveryRecord> records_ ABSL_GUARDED_BY(mu_);

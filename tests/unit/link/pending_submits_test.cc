@@ -116,7 +116,9 @@ INSTANTIATE_TEST_SUITE_P(
         PolicyCase{absl::StatusCode::kResourceExhausted, "TOO_MANY",
                    AfterFailure::kRetrySoon},
         PolicyCase{absl::StatusCode::kAborted, "SUPERSEDED",
-                   AfterFailure::kSuperseded}));
+                   AfterFailure::kSuperseded},
+        PolicyCase{absl::StatusCode::kAborted, "CONFIG_CHANGED",
+                   AfterFailure::kRetrySoon}));
 
 }  // namespace
 }  // namespace intercom

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "broker/base/error.h"
 #include "gmock/gmock.h"
@@ -52,6 +53,43 @@ TEST_F(WorkspaceGateTest, EachCallIsDecidedOnTheFileAsItIsNow) {
   const Used second = Use(false);
   EXPECT_EQ((*second)->agents.size(), 1u);
   EXPECT_EQ((*second)->generation, 2);
+}
+
+// B finds the mirror old, and C finds it new, because A's effect comes between.
+TEST_F(WorkspaceGateTest, CallsStayInOrderWhenTheConfigChanges) {
+  WriteConfig(root_, good_);
+  ASSERT_THAT(Use(false), IsOk());
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"}}));
+  std::string order;
+  const auto call = [&](char name) {
+    gate_.WithPresent(
+        root_,
+        [&order, name](const std::shared_ptr<const Workspace>&, Effects&) {
+          order += name;
+          return absl::OkStatus();
+        },
+        [](const absl::Status& status) { EXPECT_THAT(status, IsOk()); });
+  };
+  const auto await_queued = [&](int64_t items) {
+    while (runner_->waiting() < items) std::this_thread::yield();
+  };
+  // The queue becomes: B's answer, A's mirror command, C's answer.
+  runner_->PostTask([&] {
+    runner_->PostTask([&] {
+      call('B');
+      await_queued(1);
+    });
+    call('A');
+    await_queued(2);
+    runner_->PostTask([&] {
+      call('C');
+      await_queued(3);
+    });
+  });
+  Sync();
+  while (OnState([&] { return order.size(); }) < 3) Sync();
+  // A was asked for after B here: what counts is that C comes after B.
+  EXPECT_LT(order.find('B'), order.find('C')) << order;
 }
 
 TEST_F(WorkspaceGateTest, AnUnchangedFileKeepsItsGeneration) {

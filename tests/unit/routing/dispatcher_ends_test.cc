@@ -278,6 +278,52 @@ TEST_F(DispatcherEndsTest, ASupersedingIsKeptWhenTheHostIsSilentAndLeaves) {
   EXPECT_EQ(RecordOf("alice/e1").state(), v1::DELIVERY_STATE_INJECTED);
 }
 
+// Its sender withdrew it before, and it has arrived meanwhile.
+TEST_F(DispatcherEndsTest, SupersedingWhatIsBeingWithdrawnStopsNobody) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  const auto withdrawal = Withdraw("alice/e1");
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_INJECTED);
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  EXPECT_THAT(Accept(Message("e3")), IsOk());
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_TOO_LATE);
+  EXPECT_FALSE(withdrawal.Wait().ok());
+  Sync();
+  EXPECT_THAT(bob.link->texts(),
+              ElementsAre("text of e1", "text of e2", "text of e3"));
+}
+
+TEST_F(DispatcherEndsTest, ALateWordStillSaysSuperseded) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  EXPECT_THAT(Accept(Superseding("e2", "e1")), IsOk());
+  Advance(absl::Seconds(5));
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_WITHDRAWN);
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_SUPERSEDED);
+}
+
+// An earlier broker was killed before the host answered.
+TEST_F(DispatcherEndsTest, ASupersedingOfAnEarlierBrokerIsAskedForAtAttach) {
+  OnState([&] {
+    for (const auto& envelope : {Message("e1"), Superseding("e2", "e1")}) {
+      NewDelivery delivery;
+      delivery.envelope = envelope;
+      delivery.sender = SenderNamed("alice");
+      delivery.recipient_session_id = "bob";
+      delivery.accepted_at = clock_.Now();
+      EXPECT_THAT(deliveries_.Insert(delivery), IsOk());
+    }
+    return 0;
+  });
+  EXPECT_THAT(Accept(Message("c1"), "carol"), IsOk());
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Withdrawals(bob), ElementsAre("alice/e1"));
+  EXPECT_THAT(bob.link->texts(), ElementsAre("text of c1"));
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_WITHDRAWN);
+  EXPECT_EQ(RecordOf("alice/e1").end(), v1::DELIVERY_END_SUPERSEDED);
+  EXPECT_THAT(bob.link->texts(), ElementsAre("text of c1", "text of e2"));
+}
+
 TEST_F(DispatcherEndsTest, BothArriveInOrderWhenItIsTooLate) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Accept(Message("e1")), IsOk());
@@ -408,6 +454,14 @@ TEST_F(DispatcherEndsTest, AnIdenticalNoticeThatWaitsStands) {
   EXPECT_THAT(Notice("w-1", "STATUS", "idle"), IsOk());
   EXPECT_THAT(Notice("w-1", "STATUS", "idle"), IsOk());
   EXPECT_THAT(AttachPeer("bob").link->texts(), ElementsAre("idle"));
+}
+
+TEST_F(DispatcherEndsTest, TheLastNoticeIsWhatIsTrueNow) {
+  const TestSession bob = AttachPeer("bob");
+  for (const char* text : {"idle", "busy", "idle"}) {
+    EXPECT_THAT(Notice("alice", "STATUS", text), IsOk());
+  }
+  EXPECT_THAT(bob.link->texts(), ElementsAre("idle", "busy", "idle"));
 }
 
 TEST_F(DispatcherEndsTest, ANewerNoticeReplacesTheOneThatWaits) {

@@ -236,6 +236,25 @@ TEST_F(StateRunnerTest, DelayedTasksRunWhenTheirTimeHasCome) {
   EXPECT_THAT(log_, ElementsAre("first", "second", "also second"));
 }
 
+TEST_F(StateRunnerTest, UpkeepIsNotPutOffWithoutEndBySteadyWork) {
+  int steps = 0;
+  runner_->SetIdleStep([&]() -> absl::StatusOr<bool> { return ++steps < 2; });
+  const auto work = [&](absl::Duration later) {
+    clock_.Advance(later);
+    runner_->PostTask([] {});
+    runner_->Drain();
+    return steps;
+  };
+  // Never idle for long enough.
+  for (int i = 0; i < 59 * 5; ++i) work(absl::Milliseconds(200));
+  EXPECT_EQ(steps, 0);
+  EXPECT_EQ(work(absl::Seconds(1)), 1);
+  EXPECT_EQ(work(absl::Milliseconds(999)), 1);
+  EXPECT_EQ(work(absl::Milliseconds(1)), 2);
+  for (int i = 0; i < 119 * 5; ++i) work(absl::Milliseconds(200));
+  EXPECT_EQ(steps, 2);
+}
+
 TEST_F(StateRunnerTest, UpkeepRunsWhenIdleUntilThereIsNoMoreToDo) {
   int steps = 0;
   std::promise<void> third, fourth;

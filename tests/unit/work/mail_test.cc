@@ -162,6 +162,16 @@ TEST_F(MailTest, ARepeatHasItsFirstAnswerWhateverChangedSince) {
   const auto again = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
   ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->sequence(), first->sequence());
+
+  WriteConfig(root_, "{");
+  const auto invalid =
+      FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID");
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e2")), invalid);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Coordinator", Message("e1")),
+              invalid);
+  const auto third = Send(CallOf(coordinator_), "Reviewer", Message("e1"));
+  ASSERT_THAT(third, IsOk());
+  EXPECT_EQ(third->sequence(), first->sequence());
 }
 
 TEST_F(MailTest, ASupersededSessionCannotSend) {

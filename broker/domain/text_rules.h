@@ -1,5 +1,5 @@
-#ifndef PI_INTERCOM_BROKER_CONFIG_TEXT_RULES_H_
-#define PI_INTERCOM_BROKER_CONFIG_TEXT_RULES_H_
+#ifndef PI_INTERCOM_BROKER_DOMAIN_TEXT_RULES_H_
+#define PI_INTERCOM_BROKER_DOMAIN_TEXT_RULES_H_
 
 #include <cstddef>
 #include <string>
@@ -31,4 +31,4 @@ std::string ContentHash(std::string_view bytes);
 
 }  // namespace intercom
 
-#endif  // PI_INTERCOM_BROKER_CONFIG_TEXT_RULES_H_
+#endif  // PI_INTERCOM_BROKER_DOMAIN_TEXT_RULES_H_

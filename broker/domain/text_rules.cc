@@ -1,4 +1,4 @@
-#include "broker/config/text_rules.h"
+#include "broker/domain/text_rules.h"
 
 #include <locale.h>
 #include <wctype.h>
