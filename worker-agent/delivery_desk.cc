@@ -1,5 +1,7 @@
 #include "worker-agent/delivery_desk.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -46,7 +48,10 @@ void DeliveryDesk::Deliver(const v1::Delivery& delivery) {
   if (with_host_.insert(delivery.delivery_id()).second) {
     host_.Notify("deliver", DeliverParams(delivery));
   }
-  Send(ReceiptOf(delivery.delivery_id(), v1::Receipt::EVENT_DELIVERED));
+  v1::Receipt receipt =
+      ReceiptOf(delivery.delivery_id(), v1::Receipt::EVENT_DELIVERED);
+  receipt.set_evidence("agent process " + std::to_string(getpid()));
+  Send(std::move(receipt));
 }
 
 void DeliveryDesk::Withdraw(const std::string& delivery_id) {

@@ -28,7 +28,7 @@ constexpr char kInsertDeliverySql[] =
     "  delivered_at_us, delivered_evidence, injected_at_us, "
     "  injected_evidence, seen_at_us, seen_evidence, replied_at_us, "
     "  replied_evidence) "
-    "VALUES (?, ?, 1, ?, ?, ?, 0, 0, '', ?, 0, '', "
+    "VALUES (?, ?, 1, ?, ?, ?, 0, 0, '', ?, 0, ?, "
     "  0, '', 0, '', 0, '', 0, '')";
 
 constexpr char kSetWaitSql[] =
@@ -48,6 +48,10 @@ bool SameContent(const v1::Envelope& a, const v1::Envelope& b) {
          a.supersedes() == b.supersedes() && a.text() == b.text();
 }
 
+std::string StoredAs(int64_t sequence) {
+  return absl::StrCat("stored as number ", sequence);
+}
+
 v1::DeliveryRecord RecordOf(NewDelivery&& delivery, int64_t sequence) {
   const int64_t accepted_at_us = absl::ToUnixMicros(delivery.accepted_at);
   v1::DeliveryRecord record;
@@ -62,6 +66,7 @@ v1::DeliveryRecord RecordOf(NewDelivery&& delivery, int64_t sequence) {
   v1::DeliveryMark& mark = *record.add_marks();
   mark.set_state(v1::DELIVERY_STATE_ACCEPTED);
   SetMicros(accepted_at_us, mark.mutable_at());
+  mark.set_evidence(StoredAs(sequence));
   record.set_wait_reason(delivery.wait_reason);
   if (delivery.wait_reason != v1::WAIT_REASON_UNSPECIFIED) {
     SetMicros(accepted_at_us, record.mutable_waiting_since());
@@ -133,7 +138,7 @@ absl::StatusOr<InsertedDelivery> DeliveryStore::Insert(NewDelivery delivery) {
   insert.Bind(sequence, delivery.recipient_session_id, bytes,
               delivery.wait_reason,
               WaitingSince(delivery.wait_reason, delivery.accepted_at),
-              delivery.expires_at);
+              delivery.expires_at, StoredAs(sequence));
   INTERCOM_RETURN_IF_ERROR(insert.Run());
   INTERCOM_RETURN_IF_ERROR(
       MailboxStore(db_).Add(delivery.recipient_session_id, 1, bytes));

@@ -231,6 +231,8 @@ TEST_F(AgentTest, ADeliveryGoesToTheHostAndItsReceiptsBack) {
   EXPECT_EQ(params["deliveryId"], "session-2/e-1");
   EXPECT_THAT(params["content"].get<std::string>(), HasSubstr("> hello"));
   ASSERT_TRUE(AwaitReceipt(v1::Receipt::EVENT_DELIVERED));
+  EXPECT_EQ(broker_.seen().Receipts().back().evidence(),
+            "agent process " + std::to_string(getpid()));
   Notify("receipt", {{"deliveryId", "session-2/e-1"}, {"event", "injected"}});
   ASSERT_TRUE(AwaitReceipt(v1::Receipt::EVENT_INJECTED));
 }

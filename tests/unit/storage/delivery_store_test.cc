@@ -264,6 +264,14 @@ TEST_F(DeliveryStoreTest, WhatIsNotInjectedCannotBeUninjected) {
   EXPECT_EQ(Waiting(), 0);
 }
 
+TEST_F(DeliveryStoreTest, AcceptanceSaysWhereItIsStored) {
+  const v1::DeliveryRecord record =
+      store_.Insert(MessageTo("bob", "e1")).value().record;
+  EXPECT_EQ(record.marks(0).evidence(), "stored as number 1");
+  EXPECT_EQ(store_.Find("alice/e1").value()->marks(0).evidence(),
+            record.marks(0).evidence());
+}
+
 TEST_F(DeliveryStoreTest, AStatusIsTheRecordWithoutItsEnvelope) {
   const int64_t sequence = Insert(MessageTo("bob", "e1"));
   Mark(sequence, v1::DELIVERY_STATE_DELIVERED);
