@@ -44,15 +44,17 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
     return respond(RenderError(status).ToJson());
   }
   open_[call_id] = std::move(respond);
+  const bool repeated = BoolOr(params, "repeated", false);
   if (name == kSendTool) {
-    Send(arguments, call_id);
+    Send(arguments, call_id, repeated);
   } else {
-    CallWorkspace(name, arguments, call_id);
+    CallWorkspace(name, arguments, call_id, repeated);
   }
 }
 
-void ToolCalls::Send(const Json& arguments, const std::string& call_id) {
-  link_.Submit(SubmitOf(arguments, call_id),
+void ToolCalls::Send(const Json& arguments, const std::string& call_id,
+                     bool repeated) {
+  link_.Submit(SubmitOf(arguments, call_id), repeated,
                [this, call_id](absl::StatusOr<v1::DeliveryRecord> record) {
                  Answer(call_id, record.ok() ? RenderSubmitted(*record)
                                              : RenderError(record.status()));
@@ -69,8 +71,16 @@ WorkspaceCalls::Answer<Response> ToolCalls::AnswerWith(
 }
 
 void ToolCalls::CallWorkspace(const std::string& name, const Json& arguments,
-                              const std::string& call_id) {
+                              const std::string& call_id, bool repeated) {
   WorkspaceCalls* const calls = link_.calls();
+  if (calls == nullptr && repeated) {
+    return Answer(call_id,
+                  RenderError(Error(
+                      absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
+                      "an agent that has died may have made this call, and "
+                      "this one is not connected now; whether it took effect "
+                      "is unknown, intercom_list shows how things are")));
+  }
   if (calls == nullptr) {
     return Answer(call_id, RenderError(Error(
                                absl::StatusCode::kUnavailable, "NOT_CONNECTED",

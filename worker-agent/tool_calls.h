@@ -28,10 +28,11 @@ class ToolCalls {
   void Cancel(const Json& params);
 
  private:
-  void Send(const Json& arguments, const std::string& call_id);
+  // `repeated`: an agent that has died may have made the call.
+  void Send(const Json& arguments, const std::string& call_id, bool repeated);
   // Makes the unary call of tool `name`.
   void CallWorkspace(const std::string& name, const Json& arguments,
-                     const std::string& call_id);
+                     const std::string& call_id, bool repeated);
   // Answers the call, once.
   void Answer(const std::string& call_id, const ToolResult& result);
 

@@ -97,7 +97,15 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
     return absl::OkStatus();
   }
   for (const v1::DeliveryRecord& earlier : waiting) {
-    if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) continue;
+    if (outbox != nullptr && outbox->IsInFlight(earlier.sequence())) {
+      // Its host may not have shown it yet, and need not.
+      effects.AfterCommit([this, earlier] {
+        BeginWithdraw(earlier.delivery_id(), StatusOf(earlier),
+                      v1::DELIVERY_END_SUPERSEDED, "a newer notice",
+                      [](const absl::Status&) {});
+      });
+      continue;
+    }
     INTERCOM_RETURN_IF_ERROR(EndAlone(StatusOf(earlier),
                                       v1::DELIVERY_END_SUPERSEDED,
                                       "a newer notice")

@@ -70,8 +70,8 @@ class Dispatcher : public AttachmentObserver {
                                             Effects& effects);
 
   // Inside a command: accepts a notice of the broker about `sender`. A waiting
-  // notice of the same topic and sender that is not on its way yet is
-  // superseded by it; an identical one stands.
+  // notice of the same topic and sender is superseded by it, by its host's word
+  // where it is on its way; an identical newest one stands.
   absl::Status AcceptNotice(const v1::Sender& sender,
                             const Recipient& recipient, std::string_view topic,
                             std::string_view text, bool quiet,

@@ -154,7 +154,15 @@ void Dispatcher::WithdrawNotices(std::string_view recipient,
   if (!open.ok()) return;
   for (const v1::DeliveryRecord& record : *open) {
     Withdraw(record.delivery_id(), v1::DELIVERY_END_CANCELLED, "no longer true",
-             [decided](const absl::Status&) { decided(); });
+             [this, id = record.delivery_id(), decided](const absl::Status&) {
+               runner_.PostTask([this, id, decided] {
+                 // Overdue: its fate is known only when the host answers or
+                 // leaves.
+                 if (withdrawals_.Find(id) == nullptr) return decided();
+                 withdrawals_.Await(
+                     id, [decided](const absl::Status&) { decided(); });
+               });
+             });
   }
 }
 

@@ -53,7 +53,7 @@ class Withdrawals {
     const Pending* pending = Find(delivery_id);
     return pending != nullptr && pending->ticket != 0;
   }
-  // Adds a waiter to one that is awaited.
+  // Adds a waiter to one that is there, overdue or not.
   void Await(const std::string& delivery_id, Waiter waiter) {
     by_id_.at(delivery_id).waiters.push_back(std::move(waiter));
   }

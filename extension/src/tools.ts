@@ -65,7 +65,7 @@ export class ToolCalls {
 			if (signal?.aborted === true) return wasSent ? outcomeUnknown(name, callId) : cancelled(name);
 			if (!isUp || (wasSent && this.#timers.now() >= giveUpAt)) return wasSent ? outcomeUnknown(name, callId) : notRunning(name);
 			try {
-				const answer = this.#link.call("tools/call", { name, arguments: args ?? {}, callId });
+				const answer = this.#link.call("tools/call", { name, arguments: args ?? {}, callId, ...(wasSent ? { repeated: true } : {}) });
 				return parseToolAnswer(await this.#abortable(answer, callId, signal));
 			} catch (error) {
 				if (error instanceof CancelUnanswered) return outcomeUnknown(name, callId);

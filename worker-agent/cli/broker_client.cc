@@ -2,6 +2,7 @@
 
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
+#include "broker/base/status_macros.h"
 #include "worker-agent/link/broker_address.h"
 #include "worker-agent/link/channel.h"
 
@@ -19,18 +20,22 @@ BrokerClient::BrokerClient(const std::string& home)
       messages_(v1::MessageService::NewStub(channel_)),
       inspection_(v1::InspectionService::NewStub(channel_)) {}
 
-bool BrokerClient::Connect() {
-  const SystemClock clock;
-  const absl::Time deadline = clock.Now() + kDeadline;
+absl::Status BrokerClient::Connect(absl::Time deadline) {
   grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
   while (state != GRPC_CHANNEL_READY) {
-    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE ||
-        !channel_->WaitForStateChange(state, absl::ToChronoTime(deadline))) {
-      return false;
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+      return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
+                   "no broker runs for the state directory " + home_ +
+                       "; a Pi session starts one, or: intercom broker start");
+    }
+    if (!channel_->WaitForStateChange(state, absl::ToChronoTime(deadline))) {
+      return Error(absl::StatusCode::kDeadlineExceeded, "BROKER_HUNG",
+                   "the broker does not answer; nothing was sent. Replace it "
+                   "with: intercom broker restart");
     }
     state = channel_->GetState(/*try_to_connect=*/true);
   }
-  return true;
+  return absl::OkStatus();
 }
 
 template <typename Response, typename Stub, typename Request>
@@ -39,13 +44,10 @@ absl::StatusOr<Response> BrokerClient::Call(
     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                  Response*),
     const Request& request) {
-  if (!Connect()) {
-    return Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING",
-                 "no broker runs for the state directory " + home_ +
-                     "; a Pi session starts one, or: intercom broker start");
-  }
+  const absl::Time deadline = SystemClock().Now() + kDeadline;
+  INTERCOM_RETURN_IF_ERROR(Connect(deadline));
   grpc::ClientContext context;
-  SetTimeout(context, kDeadline);
+  context.set_deadline(absl::ToChronoTime(deadline));
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);
   if (status.ok()) return response;

@@ -13,8 +13,9 @@
 namespace intercom {
 
 // Blocking calls to the broker on the Unix socket of a state directory, each at
-// most 10 s. UNAVAILABLE: BROKER_NOT_RUNNING, nobody listens and nothing was
-// sent; CONNECTION_LOST, it may have been.
+// most 10 s. Nothing was sent: UNAVAILABLE (BROKER_NOT_RUNNING),
+// DEADLINE_EXCEEDED (BROKER_HUNG). It may have been: UNAVAILABLE
+// (CONNECTION_LOST), DEADLINE_EXCEEDED (OUTCOME_UNKNOWN).
 class BrokerClient {
  public:
   explicit BrokerClient(const std::string& home);
@@ -31,8 +32,7 @@ class BrokerClient {
   absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
 
  private:
-  // Whether somebody listens.
-  bool Connect();
+  absl::Status Connect(absl::Time deadline);
   template <typename Response, typename Stub, typename Request>
   absl::StatusOr<Response> Call(
       Stub& stub,

@@ -124,16 +124,16 @@ class Runner {
     envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
     envelope.set_text(arguments_.text == "-" ? ReadInput() : arguments_.text);
     absl::StatusOr<v1::SendResponse> response = client_.Send(request);
-    bool may_be_sent = MayBeSent(response.status());
+    const bool may_be_sent = MayBeSent(response.status());
     // Under its id it is safe to repeat: a broker that was lost is back soon.
     const absl::Duration give_up = clock_.Steady() + kRepeatFor;
-    while (may_be_sent && !response.ok() && clock_.Steady() < give_up &&
-           absl::IsUnavailable(response.status())) {
+    while (may_be_sent && IsAway(response.status()) &&
+           clock_.Steady() < give_up) {
       absl::SleepFor(kRepeatPause);
       response = client_.Send(request);
     }
-    if (may_be_sent && (MayBeSent(response.status()) ||
-                        ReasonOf(response.status()) == "BROKER_NOT_RUNNING")) {
+    if (may_be_sent &&
+        (MayBeSent(response.status()) || IsAway(response.status()))) {
       return Error(response.status().code(), "OUTCOME_UNKNOWN",
                    MessageOf(response.status()) +
                        "; whether the message was sent is unknown. Repeating "
@@ -147,8 +147,14 @@ class Runner {
   // Whether a send that failed so may have been accepted.
   static bool MayBeSent(const absl::Status& status) {
     const std::string reason = ReasonOf(status);
-    return absl::IsDeadlineExceeded(status) || reason == "CONNECTION_LOST" ||
+    return reason == "OUTCOME_UNKNOWN" || reason == "CONNECTION_LOST" ||
            (!status.ok() && reason.empty());
+  }
+  // Whether it says nothing of what became of an earlier attempt.
+  static bool IsAway(const absl::Status& status) {
+    const std::string reason = ReasonOf(status);
+    return absl::IsUnavailable(status) || reason == "BROKER_BUSY" ||
+           reason == "BROKER_HUNG";
   }
 
   std::string ReadInput() {

@@ -197,18 +197,21 @@ void BrokerLink::SetBlocked(bool blocked) {
   HandleFrame(std::move(frame));
 }
 
-void BrokerLink::Submit(v1::Submit submit, PendingSubmits::Answer answer) {
+void BrokerLink::Submit(v1::Submit submit, bool repeated,
+                        PendingSubmits::Answer answer) {
   if (phase_ == Phase::kOver) {
     return answer(Error(absl::StatusCode::kFailedPrecondition, "NOT_ATTACHED",
                         "this session is no longer attached to the broker"));
   }
-  if (!refusal_.ok()) return answer(refusal_);
   v1::AttachRequest frame;
   *frame.mutable_submit() = submit;
-  const int64_t ticket = submits_.Add(std::move(submit), std::move(answer));
+  const int64_t ticket =
+      submits_.Add(std::move(submit), std::move(answer), repeated);
   if (ticket == 0) return;
   gate_->PostDelayed([this, ticket] { submits_.Expire(ticket); },
                      options_.submit_timeout);
+  // What was refused may be mended by now: it is tried, and told, at once.
+  if (phase_ == Phase::kWaiting && !refusal_.ok()) Attempt();
   if (!attached()) return;
   submits_.MarkSent();
   stream_->Send(std::move(frame));

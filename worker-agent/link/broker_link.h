@@ -80,7 +80,8 @@ class BrokerLink {
   // Sends the envelope on this stream or the next one. The answer comes when a
   // broker gave it, when it is refused to attach, when the link is over, and at
   // the latest after the submit's time: it says what is known then.
-  void Submit(v1::Submit submit, PendingSubmits::Answer answer);
+  // `repeated`: an earlier process may have sent it.
+  void Submit(v1::Submit submit, bool repeated, PendingSubmits::Answer answer);
   void CancelSubmit(const std::string& envelope_id) {
     submits_.Cancel(envelope_id);
   }
@@ -131,7 +132,7 @@ class BrokerLink {
   int64_t attempt_ = 0;
   bool blocked_ = false;
   std::optional<v1::AttachResponse> held_;
-  // Why no broker takes the session, until that is mended.
+  // Why no broker takes the session, as far as known.
   absl::Status refusal_;
   std::function<void()> goodbye_done_;
 };

@@ -7,7 +7,7 @@
 
 namespace intercom {
 
-int64_t PendingSubmits::Add(v1::Submit submit, Answer answer) {
+int64_t PendingSubmits::Add(v1::Submit submit, Answer answer, bool sent) {
   if (entries_.size() >= kMax) {
     answer(Error(absl::StatusCode::kResourceExhausted, "TOO_MANY_SUBMITS",
                  std::to_string(kMax) +
@@ -15,7 +15,8 @@ int64_t PendingSubmits::Add(v1::Submit submit, Answer answer) {
                      "repeat later"));
     return 0;
   }
-  entries_.push_back({std::move(submit), std::move(answer), ++last_ticket_});
+  entries_.push_back(
+      {std::move(submit), std::move(answer), ++last_ticket_, sent});
   return last_ticket_;
 }
 

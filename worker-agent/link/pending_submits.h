@@ -21,8 +21,9 @@ class PendingSubmits {
   static constexpr size_t kMax = 256;
 
   // Remembers it and returns its ticket, unless there are too many: then it
-  // answers RESOURCE_EXHAUSTED (TOO_MANY_SUBMITS) and returns 0.
-  int64_t Add(v1::Submit submit, Answer answer);
+  // answers RESOURCE_EXHAUSTED (TOO_MANY_SUBMITS) and returns 0. `sent`: a
+  // broker may have seen it already.
+  int64_t Add(v1::Submit submit, Answer answer, bool sent = false);
 
   // Remembers that what is pending may have reached a broker from now on.
   void MarkSent();

@@ -56,6 +56,8 @@ class BrokerLinkTest : public ::testing::Test {
   }
 
   absl::Duration submit_timeout_ = absl::Seconds(60);
+  absl::Duration mend_interval_ = absl::Milliseconds(20);
+  bool repeated_ = false;
 
   void Start(bool tcp = false, std::string home = "") {
     BrokerLink::Options options;
@@ -63,7 +65,7 @@ class BrokerLinkTest : public ::testing::Test {
     options.tcp = tcp;
     options.backoff = {.first = absl::Milliseconds(1),
                        .limit = absl::Milliseconds(20)};
-    options.mend_interval = absl::Milliseconds(20);
+    options.mend_interval = mend_interval_;
     options.ping_after = absl::Milliseconds(500);
     options.ping_timeout = absl::Milliseconds(500);
     options.submit_timeout = submit_timeout_;
@@ -90,9 +92,10 @@ class BrokerLinkTest : public ::testing::Test {
 
   void Submit(const v1::Submit& submit) {
     loop_.Do([&] {
-      link_->Submit(submit, [this](absl::StatusOr<v1::DeliveryRecord> record) {
-        answers_.Put(std::move(record));
-      });
+      link_->Submit(submit, /*repeated=*/repeated_,
+                    [this](absl::StatusOr<v1::DeliveryRecord> record) {
+                      answers_.Put(std::move(record));
+                    });
     });
   }
 
@@ -349,6 +352,28 @@ TEST_F(BrokerLinkTest, ASubmitThatNoBrokerCouldGetInTimeIsNotSentLater) {
   ASSERT_TRUE(broker_->Await(
       [](const FakeBroker::Seen& seen) { return !seen.Submits().empty(); }));
   EXPECT_EQ(broker_->seen().Submits()[0].envelope().envelope_id(), "e-2");
+}
+
+TEST_F(BrokerLinkTest, WhatAnEarlierAgentMayHaveSentIsNeverSaidToBeUnsent) {
+  submit_timeout_ = absl::Milliseconds(50);
+  repeated_ = true;
+  broker_->Refuse(Error(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID",
+                        "line 3, column 7"));
+  Start();
+  Submit(SubmitOf("e-1"));
+  EXPECT_THAT(*answers_.Take(), FailsWith(absl::StatusCode::kDeadlineExceeded,
+                                          "OUTCOME_UNKNOWN"));
+}
+
+TEST_F(BrokerLinkTest, ASubmitFindsOutAtOnceThatARefusalIsMended) {
+  mend_interval_ = absl::InfiniteDuration();
+  broker_->Refuse(Error(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID",
+                        "line 3, column 7"));
+  Start();
+  ASSERT_TRUE(refusals_.Take().has_value());
+  broker_->Refuse(absl::OkStatus());
+  Submit(SubmitOf("e-1"));
+  EXPECT_THAT(*answers_.Take(), IsOk());
 }
 
 TEST_F(BrokerLinkTest, ARefusalThatLastsIsTheAnswerOfWhatWasNotSent) {

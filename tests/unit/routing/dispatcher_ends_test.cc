@@ -462,6 +462,10 @@ TEST_F(DispatcherEndsTest, TheLastNoticeIsWhatIsTrueNow) {
     EXPECT_THAT(Notice("alice", "STATUS", text), IsOk());
   }
   EXPECT_THAT(bob.link->texts(), ElementsAre("idle", "busy", "idle"));
+  // The host need not show the older ones.
+  ASSERT_THAT(Withdrawals(bob), SizeIs(2));
+  SayReceipt(bob, Withdrawals(bob)[0], v1::Receipt::EVENT_WITHDRAWN);
+  EXPECT_EQ(RecordOf(Withdrawals(bob)[0]).end(), v1::DELIVERY_END_SUPERSEDED);
 }
 
 TEST_F(DispatcherEndsTest, ANewerNoticeReplacesTheOneThatWaits) {
@@ -473,7 +477,7 @@ TEST_F(DispatcherEndsTest, ANewerNoticeReplacesTheOneThatWaits) {
               ElementsAre("busy", "idle", "here"));
 }
 
-TEST_F(DispatcherEndsTest, ANoticeOnItsWayIsNotReplaced) {
+TEST_F(DispatcherEndsTest, ANoticeOnItsWayIsFollowedByTheNewer) {
   const TestSession bob = AttachPeer("bob");
   EXPECT_THAT(Notice("w-1", "STATUS", "idle"), IsOk());
   EXPECT_THAT(Notice("w-1", "STATUS", "busy"), IsOk());

@@ -435,6 +435,20 @@ TEST_F(WorkerDeskTest, WhoComesBackDuringTheWithdrawalIsAnnouncedAgain) {
   EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(2));
 }
 
+// Its host never says whether it could withdraw the first announcement.
+TEST_F(WorkerDeskTest, WhoComesBackIsAnnouncedEvenIfTheCoordinatorDies) {
+  const TestSession first = Join("x-1");
+  Detach(first);
+  v1::Hello hello = HelloOf("x-1");
+  hello.set_start_reason(v1::START_REASON_RECONNECT);
+  EXPECT_THAT(TryAttach(hello), IsOk());
+  Advance(absl::Seconds(5));
+  Sync();
+  Detach(coordinator_);
+  Sync();
+  EXPECT_EQ(MailboxOf("c-1").envelopes, 1);
+}
+
 TEST_F(WorkerDeskTest, TheAnnouncementGoesWithTheSession) {
   Detach(coordinator_);
   const TestSession fresh = Join("x-1");
