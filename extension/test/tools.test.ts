@@ -94,6 +94,7 @@ describe("a tool call", () => {
 		link.calls[1]?.resolve(OK);
 		assert.equal((await answer).text, "sent");
 		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-1"]);
+		assert.deepEqual(link.calls.map(({ params }) => params.repeated), [undefined, true]);
 	});
 
 	test("of its own gets an id of its own", async () => {
