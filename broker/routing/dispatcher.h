@@ -91,7 +91,7 @@ class Dispatcher : public AttachmentObserver {
   void Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
                 std::string evidence, Withdrawn done);
   // The same for open notices of a topic about `sender`. `decided` is called
-  // for each when its fate is known, on any thread.
+  // for each when its fate is known, on the state's thread.
   void WithdrawNotices(std::string_view recipient, std::string_view topic,
                        std::string_view sender, std::function<void()> decided);
 

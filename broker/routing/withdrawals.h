@@ -15,8 +15,9 @@
 namespace intercom {
 
 // Withdrawals that a host was asked for, by delivery. One that it has not
-// answered in time is overdue: nobody waits for it, but the wish stands until
-// the word comes or the recipient leaves. A value of the state's thread.
+// answered in time is overdue: those who asked are told that nothing is known,
+// and the wish stands until the word comes or the recipient leaves. A value of
+// the state's thread.
 class Withdrawals {
  public:
   using Waiter = absl::AnyInvocable<void(const absl::Status&)>;

@@ -117,13 +117,10 @@ void RosterNews::Left(const std::string& root, const std::string& session_id) {
         workspace->coordinator_session_id, kRegistration, session_id,
         [this, session_id] {
           // It may have come back while the coordinator's host was asked.
-          runner_.PostTask([this, session_id] {
-            const Attachment* attachment = roster_.Find(session_id);
-            if (attachment != nullptr &&
-                attachment->role == v1::ROLE_ANONYMOUS) {
-              Announce(session_id, /*unless_known=*/true);
-            }
-          });
+          const Attachment* attachment = roster_.Find(session_id);
+          if (attachment != nullptr && attachment->role == v1::ROLE_ANONYMOUS) {
+            Announce(session_id, /*unless_known=*/true);
+          }
         });
   }
 }

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -127,65 +126,70 @@ struct Listener {
   int port = 0;
 };
 
+// Another process that is connected to `listener`, and its port as seen here.
+struct Connected {
+  Connected(const Listener& listener, int family, const sockaddr* address,
+            socklen_t size) {
+    pid = fork();
+    if (pid == 0) {
+      const int client = socket(family, SOCK_STREAM, 0);
+      if (connect(client, address, size) != 0) _exit(1);
+      for (;;) pause();
+    }
+    sockaddr_in peer{};
+    socklen_t peer_size = sizeof(peer);
+    accepted = accept(listener.descriptor, reinterpret_cast<sockaddr*>(&peer),
+                      &peer_size);
+    port = ntohs(peer.sin_port);
+  }
+  ~Connected() {
+    Kill();
+    close(accepted);
+  }
+  void Kill() {
+    if (pid > 0) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+    pid = 0;
+  }
+  pid_t pid = 0;
+  int accepted = -1;
+  int port = 0;
+};
+
 TEST(ProcessTest, FindsTheOtherProcessBehindALoopbackConnection) {
   Listener listener;
-  const pid_t child = fork();
-  if (child == 0) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(listener.port));
-    const int client = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(client, reinterpret_cast<sockaddr*>(&address),
-                sizeof(address)) != 0) {
-      _exit(1);
-    }
-    for (;;) pause();
-  }
-  sockaddr_in peer{};
-  socklen_t size = sizeof(peer);
-  const int accepted =
-      accept(listener.descriptor, reinterpret_cast<sockaddr*>(&peer), &size);
-  ASSERT_GE(accepted, 0);
-  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), child);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), 0);
-  close(accepted);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(listener.port));
+  Connected client(listener, AF_INET, reinterpret_cast<sockaddr*>(&address),
+                   sizeof(address));
+  ASSERT_GE(client.accepted, 0);
+  EXPECT_EQ(OwnerOfTcpPort(client.port), client.pid);
+  client.Kill();
+  EXPECT_EQ(OwnerOfTcpPort(client.port), 0);
 }
 
 // As gRPC's clients connect where IPv6 is to be had.
 TEST(ProcessTest, FindsAProcessWithASocketForBothFamilies) {
   Listener listener;
-  const pid_t child = fork();
-  if (child == 0) {
-    sockaddr_in6 address{};
-    address.sin6_family = AF_INET6;
-    inet_pton(AF_INET6, "::ffff:127.0.0.1", &address.sin6_addr);
-    address.sin6_port = htons(static_cast<uint16_t>(listener.port));
-    const int client = socket(AF_INET6, SOCK_STREAM, 0);
-    if (connect(client, reinterpret_cast<sockaddr*>(&address),
-                sizeof(address)) != 0) {
-      _exit(1);
-    }
-    for (;;) pause();
-  }
-  pollfd waiting{listener.descriptor, POLLIN, 0};
-  int status = 0;
-  while (poll(&waiting, 1, 100) == 0) {
-    if (waitpid(child, &status, WNOHANG) == child) {
-      GTEST_SKIP() << "this machine has no IPv6";
-    }
-  }
-  sockaddr_in peer{};
-  socklen_t size = sizeof(peer);
-  const int accepted =
-      accept(listener.descriptor, reinterpret_cast<sockaddr*>(&peer), &size);
-  ASSERT_GE(accepted, 0);
-  EXPECT_EQ(OwnerOfTcpPort(ntohs(peer.sin_port)), child);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  close(accepted);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  inet_pton(AF_INET6, "::ffff:127.0.0.1", &address.sin6_addr);
+  address.sin6_port = htons(static_cast<uint16_t>(listener.port));
+  const int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool has_ipv6 = connect(probe, reinterpret_cast<sockaddr*>(&address),
+                                sizeof(address)) == 0;
+  if (has_ipv6) close(accept(listener.descriptor, nullptr, nullptr));
+  close(probe);
+  if (!has_ipv6) GTEST_SKIP() << "this machine has no IPv6";
+  const Connected client(listener, AF_INET6,
+                         reinterpret_cast<sockaddr*>(&address),
+                         sizeof(address));
+  ASSERT_GE(client.accepted, 0);
+  EXPECT_EQ(OwnerOfTcpPort(client.port), client.pid);
 }
 
 TEST(ProcessTest, APortThatNobodyUsesHasNoOwner) {

@@ -78,7 +78,8 @@ TEST_F(BrokerStarterTest, ManyStartersAtOnceStartOneBroker) {
     if (pid == 0) {
       // A program of its own: gRPC does not survive a fork.
       setenv("STARTER_HOME", home_.c_str(), 1);
-      execl("/proc/self/exe", "starter", "--gtest_filter=Starter.Child",
+      execl("/proc/self/exe", "starter",
+            "--gtest_filter=Starter.DISABLED_Child",
             "--gtest_also_run_disabled_tests", nullptr);
       _exit(127);
     }
@@ -92,10 +93,10 @@ TEST_F(BrokerStarterTest, ManyStartersAtOnceStartOneBroker) {
   EXPECT_THAT(Starts(), SizeIs(1));
 }
 
-// Not a test: what the processes of the test above run.
-TEST(Starter, Child) {
+// Not a test, and run by name only: what the processes of the test above run.
+TEST(Starter, DISABLED_Child) {
   const char* home = std::getenv("STARTER_HOME");
-  if (home == nullptr) GTEST_SKIP();
+  ASSERT_NE(home, nullptr);
   EXPECT_THAT(BrokerStarter({.home = home,
                              .workspace = "/",
                              .program = FAKE_BROKER,
