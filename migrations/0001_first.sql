@@ -16,7 +16,11 @@ CREATE TABLE sessions (
   role INTEGER NOT NULL,         -- intercom.v1.Role
   epoch INTEGER NOT NULL,
   attached_at_us INTEGER NOT NULL,
-  last_seen_at_us INTEGER NOT NULL
+  last_seen_at_us INTEGER NOT NULL,
+  -- The host process of the last attachment. Ticks 0: not known.
+  host_pid INTEGER NOT NULL,
+  host_start_ticks INTEGER NOT NULL,
+  launch_job_id TEXT NOT NULL    -- empty: opened by a person
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_by_root ON sessions (workspace_root);
@@ -121,3 +125,66 @@ CREATE TABLE mailboxes (
   envelopes INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Work on sessions that survives a restart. A state below 8 is pending; pending
+-- and uncertain (12) jobs fence their session.
+CREATE TABLE jobs (
+  job_id TEXT NOT NULL PRIMARY KEY,
+  kind INTEGER NOT NULL,             -- intercom.v1.Job.Kind
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,          -- a create has none until it attached
+  name TEXT NOT NULL,
+  requested_by TEXT NOT NULL,        -- session id
+  state INTEGER NOT NULL,            -- intercom.v1.Job.State
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  updated_at_us INTEGER NOT NULL,
+  deadline_at_us INTEGER NOT NULL,   -- 0: none
+  launcher TEXT NOT NULL,
+  launch_token_hash TEXT NOT NULL,   -- empty: launches nothing
+  identity BLOB NOT NULL             -- intercom.v1.HostIdentity
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX jobs_by_session ON jobs (session_id, created_at_us);
+CREATE INDEX jobs_by_root ON jobs (root, created_at_us);
+CREATE INDEX jobs_open ON jobs (job_id) WHERE state < 8 OR state = 12;
+CREATE INDEX jobs_by_token ON jobs (launch_token_hash)
+  WHERE launch_token_hash <> '';
+
+-- What closed workers left. The config's handoff is the public record of it.
+CREATE TABLE handoffs (
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  updated_at_us INTEGER NOT NULL,
+  PRIMARY KEY (root, session_id)
+) STRICT, WITHOUT ROWID;
+
+-- The latest report of each worker.
+CREATE TABLE reports (
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  status INTEGER NOT NULL,           -- intercom.v1.Report.Status
+  summary TEXT NOT NULL,
+  reported_at_us INTEGER NOT NULL,
+  answered_at_us INTEGER NOT NULL,   -- 0: not yet
+  PRIMARY KEY (root, session_id)
+) STRICT, WITHOUT ROWID;
+
+-- Metadata of what was seen and done. Never any content.
+CREATE TABLE observations (
+  observation_id INTEGER NOT NULL PRIMARY KEY,
+  at_us INTEGER NOT NULL,
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  label TEXT NOT NULL,
+  outcome TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX observations_by_session
+  ON observations (session_id, kind, observation_id);

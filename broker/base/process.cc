@@ -27,15 +27,23 @@ std::string ProcPath(int64_t pid, std::string_view name) {
   return "/proc/" + std::to_string(pid) + "/" + std::string(name);
 }
 
-int64_t ParentOf(int64_t pid) {
+// What follows the command in /proc/PID/stat, which may itself hold anything up
+// to the last parenthesis: state, parent, and so on. Empty if there is none.
+std::vector<std::string> StatFields(int64_t pid) {
   const std::string stat = ReadAll(ProcPath(pid, "stat"));
-  // The command may hold anything up to the last parenthesis: state, parent
-  // follow it.
-  std::istringstream rest(stat.substr(std::min(stat.rfind(')'), stat.size())));
-  std::string parenthesis, state;
-  int64_t parent = 0;
-  rest >> parenthesis >> state >> parent;
-  return parent;
+  const size_t end = stat.rfind(')');
+  if (end == std::string::npos) return {};
+  std::istringstream rest(stat.substr(end + 1));
+  return {std::istream_iterator<std::string>(rest), {}};
+}
+
+int64_t NumberAt(const std::vector<std::string>& fields, size_t index) {
+  int64_t number = 0;
+  if (index < fields.size()) {
+    const std::string& text = fields[index];
+    std::from_chars(text.data(), text.data() + text.size(), number);
+  }
+  return number;
 }
 
 // The inode of this user's socket whose local end is `local` in a table of
@@ -95,7 +103,7 @@ std::vector<int64_t> Ancestry(int64_t pid) {
   std::vector<int64_t> found;
   while (pid > 1 && found.size() < kMaxAncestors) {
     found.push_back(pid);
-    pid = ParentOf(pid);
+    pid = NumberAt(StatFields(pid), 1);
   }
   return found;
 }
@@ -111,6 +119,13 @@ std::string EnvironmentOf(int64_t pid, std::string_view name) {
     at = end + 1;
   }
   return {};
+}
+
+int64_t StartTicksOf(int64_t pid) {
+  // Fields 3 (state) and 22 (starttime) of proc(5).
+  const std::vector<std::string> fields = StatFields(pid);
+  if (fields.empty() || fields[0] == "Z" || fields[0] == "X") return 0;
+  return NumberAt(fields, 19);
 }
 
 int64_t OwnerOfTcpPort(int port) {

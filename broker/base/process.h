@@ -20,6 +20,11 @@ std::vector<int64_t> Ancestry(int64_t pid);
 // Empty if it is not set or can't be read.
 std::string EnvironmentOf(int64_t pid, std::string_view name);
 
+// When `pid` started, in clock ticks since boot: with the pid it names one
+// process for as long as the machine runs. 0 if there is no such process, or it
+// is a zombie: it has ended.
+int64_t StartTicksOf(int64_t pid);
+
 // Processes of this user that hold the local end of the loopback TCP
 // connection from `port`: the program that calls. 0 if none is found.
 int64_t OwnerOfTcpPort(int port);

@@ -33,14 +33,36 @@ constexpr Row kTable[] = {
      kYes, kYes, kYes},
     {Operation::kRosterList, "roster.list", kYes, kYes, kNo, kNo, kYes, kYes,
      kYes},
+    {Operation::kStatusRead, "status.read", kYes, kYes, kNo, kNo, kYes, kYes,
+     kYes},
     {Operation::kStatusReport, "status.report", kNo, kYes, kYes, kNo, kNo, kNo,
      kNo},
     {Operation::kStatusRequest, "status.request", kYes, kNo, kNo, kNo, kNo, kNo,
+     kNo},
+    {Operation::kWorkReport, "work.report", kNo, kYes, kNo, kNo, kNo, kNo, kNo},
+    {Operation::kHandoffReport, "handoff.report", kNo, kYes, kNo, kNo, kNo, kNo,
+     kNo},
+    {Operation::kRegistrationRepeat, "registration.repeat", kNo, kNo, kYes, kNo,
+     kNo, kNo, kNo},
+    {Operation::kWorkerCreate, "worker.create", kYes, kNo, kNo, kNo, kNo, kNo,
      kNo},
     {Operation::kWorkerConfigure, "worker.configure", kYes, kNo, kNo, kNo, kNo,
      kNo, kNo},
     {Operation::kWorkerReload, "worker.reload", kYes, kNo, kNo, kNo, kNo, kNo,
      kNo},
+    {Operation::kWorkerStop, "worker.stop", kYes, kNo, kNo, kNo, kNo, kNo, kNo},
+    {Operation::kWorkerClose, "worker.close", kYes, kNo, kNo, kNo, kNo, kNo,
+     kNo},
+    {Operation::kWorkerResume, "worker.resume", kYes, kNo, kNo, kNo, kNo, kNo,
+     kNo},
+    {Operation::kWorkerRemove, "worker.remove", kYes, kNo, kNo, kNo, kNo, kNo,
+     kNo},
+    {Operation::kWorkspaceMultiplexer, "workspace.multiplexer", kYes, kNo, kNo,
+     kNo, kNo, kNo, kNo},
+    {Operation::kWorkspaceCoordinator, "workspace.coordinator", kNo, kNo, kNo,
+     kNo, kNo, kYes, kNo},
+    {Operation::kJobRead, "job.read", kYes, kYes, kNo, kNo, kYes, kYes, kYes},
+    {Operation::kJobResolve, "job.resolve", kNo, kNo, kNo, kNo, kNo, kYes, kNo},
     {Operation::kInspect, "inspect.read", kYes, kYes, kYes, kYes, kYes, kYes,
      kYes},
 };
@@ -50,6 +72,15 @@ const Row& RowOf(Operation operation) {
     if (row.operation == operation) return row;
   }
   return kTable[0];  // Unreachable: a test walks all operations.
+}
+
+// Who may, for one who may not.
+std::string_view WhoMay(const Row& row) {
+  if (row.coordinator && row.worker) return "configured sessions may";
+  if (row.coordinator) return "only the coordinator may";
+  if (row.worker) return "a configured worker may";
+  if (row.anonymous) return "only an anonymous session may";
+  return "only a person at a shell of their own may";
 }
 
 bool RoleMay(const Row& row, v1::Role role) {
@@ -117,8 +148,7 @@ absl::Status CheckPermitted(Operation operation, v1::Origin origin,
     message += origin == v1::ORIGIN_PERSON ? "a person at a shell"
                                            : "a client on the TCP port";
   }
-  message += row.coordinator && !row.worker ? "; only the coordinator may"
-                                            : "; a configured worker may";
+  message += std::string("; ") + std::string(WhoMay(row));
   return Error(absl::StatusCode::kPermissionDenied, "NOT_PERMITTED", message);
 }
 

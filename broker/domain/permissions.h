@@ -14,23 +14,42 @@ namespace intercom {
 // What a caller can ask for. Each has a stable name, which Welcome carries and
 // which a tool of the agent names.
 enum class Operation {
-  kMessageSend,      // message.send
-  kMessageRead,      // message.read
-  kMessageWithdraw,  // message.withdraw
-  kRosterList,       // roster.list
-  kStatusReport,     // status.report
-  kStatusRequest,    // status.request
-  kWorkerConfigure,  // worker.configure
-  kWorkerReload,     // worker.reload
-  kInspect,          // inspect.read
+  kMessageSend,           // message.send
+  kMessageRead,           // message.read
+  kMessageWithdraw,       // message.withdraw
+  kRosterList,            // roster.list
+  kStatusRead,            // status.read
+  kStatusReport,          // status.report
+  kStatusRequest,         // status.request
+  kWorkReport,            // work.report
+  kHandoffReport,         // handoff.report
+  kRegistrationRepeat,    // registration.repeat
+  kWorkerCreate,          // worker.create
+  kWorkerConfigure,       // worker.configure
+  kWorkerReload,          // worker.reload
+  kWorkerStop,            // worker.stop
+  kWorkerClose,           // worker.close
+  kWorkerResume,          // worker.resume
+  kWorkerRemove,          // worker.remove
+  kWorkspaceMultiplexer,  // workspace.multiplexer
+  kWorkspaceCoordinator,  // workspace.coordinator
+  kJobRead,               // job.read
+  kJobResolve,            // job.resolve
+  kInspect,               // inspect.read
 };
 
 inline constexpr std::array kAllOperations = {
-    Operation::kMessageSend,     Operation::kMessageRead,
-    Operation::kMessageWithdraw, Operation::kRosterList,
-    Operation::kStatusReport,    Operation::kStatusRequest,
-    Operation::kWorkerConfigure, Operation::kWorkerReload,
-    Operation::kInspect};
+    Operation::kMessageSend,          Operation::kMessageRead,
+    Operation::kMessageWithdraw,      Operation::kRosterList,
+    Operation::kStatusRead,           Operation::kStatusReport,
+    Operation::kStatusRequest,        Operation::kWorkReport,
+    Operation::kHandoffReport,        Operation::kRegistrationRepeat,
+    Operation::kWorkerCreate,         Operation::kWorkerConfigure,
+    Operation::kWorkerReload,         Operation::kWorkerStop,
+    Operation::kWorkerClose,          Operation::kWorkerResume,
+    Operation::kWorkerRemove,         Operation::kWorkspaceMultiplexer,
+    Operation::kWorkspaceCoordinator, Operation::kJobRead,
+    Operation::kJobResolve,           Operation::kInspect};
 
 std::string_view OperationName(Operation operation);
 

@@ -223,6 +223,8 @@ void Registrar::Admit(PendingPtr pending, int64_t superseded_epoch) {
          row.role = workspace == nullptr ? v1::ROLE_PEER
                                          : workspace->RoleOf(row.session_id);
          row.attached_at = row.last_seen_at = clock_.Now();
+         row.host_pid = hello.host_pid();
+         row.host_start_ticks = hello.host_start_ticks();
          INTERCOM_ASSIGN_OR_RETURN(const int64_t epoch, sessions_.Attach(row));
          effects.AfterCommit([this, pending, epoch, superseded_epoch,
                               workspace = std::move(workspace)] {

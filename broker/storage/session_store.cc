@@ -5,20 +5,24 @@
 namespace intercom {
 namespace {
 
-#define INTERCOM_SESSION_COLUMNS                              \
-  "session_id, workspace_root, cwd, scope, name, host_kind, " \
-  "host_version, role, epoch, attached_at_us, last_seen_at_us"
+#define INTERCOM_SESSION_COLUMNS                                 \
+  "session_id, workspace_root, cwd, scope, name, host_kind, "    \
+  "host_version, role, epoch, attached_at_us, last_seen_at_us, " \
+  "host_pid, host_start_ticks, launch_job_id"
 
 constexpr char kAttachSql[] =
     "INSERT INTO sessions (" INTERCOM_SESSION_COLUMNS
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) "
     "ON CONFLICT (session_id) DO UPDATE SET "
     "  workspace_root = excluded.workspace_root, cwd = excluded.cwd, "
     "  scope = excluded.scope, name = excluded.name, "
     "  host_kind = excluded.host_kind, host_version = excluded.host_version, "
     "  role = excluded.role, epoch = epoch + 1, "
     "  attached_at_us = excluded.attached_at_us, "
-    "  last_seen_at_us = excluded.last_seen_at_us "
+    "  last_seen_at_us = excluded.last_seen_at_us, "
+    "  host_pid = excluded.host_pid, "
+    "  host_start_ticks = excluded.host_start_ticks, "
+    "  launch_job_id = excluded.launch_job_id "
     "RETURNING epoch";
 
 constexpr char kFindSql[] =
@@ -37,7 +41,10 @@ SessionRow ReadRow(const Statement& row) {
           .role = static_cast<v1::Role>(row.Int(7)),
           .epoch = row.Int64(8),
           .attached_at = row.Time(9),
-          .last_seen_at = row.Time(10)};
+          .last_seen_at = row.Time(10),
+          .host_pid = row.Int64(11),
+          .host_start_ticks = row.Int64(12),
+          .launch_job_id = row.String(13)};
 }
 
 }  // namespace
@@ -46,7 +53,8 @@ absl::StatusOr<int64_t> SessionStore::Attach(const SessionRow& row) {
   INTERCOM_ASSIGN_OR_RETURN(Statement attach, db_.Prepare(kAttachSql));
   attach.Bind(row.session_id, row.workspace_root, row.cwd, row.scope, row.name,
               row.host_kind, row.host_version, row.role, row.attached_at,
-              row.last_seen_at);
+              row.last_seen_at, row.host_pid, row.host_start_ticks,
+              row.launch_job_id);
   INTERCOM_RETURN_IF_ERROR(attach.Step().status());
   const int64_t epoch = attach.Int64(0);
   INTERCOM_RETURN_IF_ERROR(attach.Run());

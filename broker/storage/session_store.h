@@ -30,6 +30,11 @@ struct SessionRow {
   int64_t epoch = 0;
   absl::Time attached_at;
   absl::Time last_seen_at;
+  // The host process of the last attachment; 0 where it is not known.
+  int64_t host_pid = 0;
+  int64_t host_start_ticks = 0;
+  // The launch that opened that host. Empty when a person did.
+  std::string launch_job_id;
 };
 
 // Sessions by id, for good. Methods run in the caller's transaction, on the

@@ -55,6 +55,31 @@ CREATE TABLE envelopes (
   -- The identity; this order also serves the search by a prefix.
   UNIQUE (envelope_id, sender_session_id)
 ) STRICT;
+CREATE TABLE handoffs (
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  updated_at_us INTEGER NOT NULL,
+  PRIMARY KEY (root, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE jobs (
+  job_id TEXT NOT NULL PRIMARY KEY,
+  kind INTEGER NOT NULL,             -- intercom.v1.Job.Kind
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,          -- a create has none until it attached
+  name TEXT NOT NULL,
+  requested_by TEXT NOT NULL,        -- session id
+  state INTEGER NOT NULL,            -- intercom.v1.Job.State
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  updated_at_us INTEGER NOT NULL,
+  deadline_at_us INTEGER NOT NULL,   -- 0: none
+  launcher TEXT NOT NULL,
+  launch_token_hash TEXT NOT NULL,   -- empty: launches nothing
+  identity BLOB NOT NULL             -- intercom.v1.HostIdentity
+) STRICT, WITHOUT ROWID;
 CREATE TABLE mailboxes (
   recipient_session_id TEXT NOT NULL PRIMARY KEY,
   envelopes INTEGER NOT NULL,
@@ -63,6 +88,26 @@ CREATE TABLE mailboxes (
 CREATE TABLE meta (
   key TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE observations (
+  observation_id INTEGER NOT NULL PRIMARY KEY,
+  at_us INTEGER NOT NULL,
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  label TEXT NOT NULL,
+  outcome TEXT NOT NULL
+) STRICT;
+CREATE TABLE reports (
+  root TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  status INTEGER NOT NULL,           -- intercom.v1.Report.Status
+  summary TEXT NOT NULL,
+  reported_at_us INTEGER NOT NULL,
+  answered_at_us INTEGER NOT NULL,   -- 0: not yet
+  PRIMARY KEY (root, session_id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sessions (
   session_id TEXT NOT NULL PRIMARY KEY,
@@ -75,7 +120,11 @@ CREATE TABLE sessions (
   role INTEGER NOT NULL,         -- intercom.v1.Role
   epoch INTEGER NOT NULL,
   attached_at_us INTEGER NOT NULL,
-  last_seen_at_us INTEGER NOT NULL
+  last_seen_at_us INTEGER NOT NULL,
+  -- The host process of the last attachment. Ticks 0: not known.
+  host_pid INTEGER NOT NULL,
+  host_start_ticks INTEGER NOT NULL,
+  launch_job_id TEXT NOT NULL    -- empty: opened by a person
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE workspaces (
   root TEXT NOT NULL PRIMARY KEY,
@@ -104,4 +153,11 @@ CREATE INDEX envelopes_by_supersedes
 CREATE INDEX envelopes_by_topic
   ON envelopes (recipient_session_id, topic, sender_session_id, sequence)
   WHERE topic <> '';
+CREATE INDEX jobs_by_root ON jobs (root, created_at_us);
+CREATE INDEX jobs_by_session ON jobs (session_id, created_at_us);
+CREATE INDEX jobs_by_token ON jobs (launch_token_hash)
+  WHERE launch_token_hash <> '';
+CREATE INDEX jobs_open ON jobs (job_id) WHERE state < 8 OR state = 12;
+CREATE INDEX observations_by_session
+  ON observations (session_id, kind, observation_id);
 CREATE INDEX sessions_by_root ON sessions (workspace_root);

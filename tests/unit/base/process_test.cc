@@ -198,5 +198,23 @@ TEST(ProcessTest, APortThatNobodyUsesHasNoOwner) {
   EXPECT_EQ(OwnerOfTcpPort(port), 0);
 }
 
+TEST(ProcessTest, AProcessIsNamedByWhenItStarted) {
+  const int64_t ticks = StartTicksOf(getpid());
+  EXPECT_GT(ticks, 0);
+  EXPECT_EQ(StartTicksOf(getpid()), ticks);
+  EXPECT_LE(StartTicksOf(getppid()), ticks);
+}
+
+TEST(ProcessTest, AZombieHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info;
+  // Ended, and not yet reaped.
+  ASSERT_EQ(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(StartTicksOf(child), 0);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(StartTicksOf(child), 0);
+}
+
 }  // namespace
 }  // namespace intercom
