@@ -13,6 +13,8 @@ const EXTENSION = process.env.INTERCOM_EXTENSION ?? join(ROOT, "extension/src/in
 export class PiSession {
 	#rig;
 	#pane;
+	#launchedBy;
+	#hasLaunched = false;
 
 	/** Made by Rig.startPi. */
 	constructor(rig, { name, dir, sessionId, args = [], env = {} }) {
@@ -23,6 +25,27 @@ export class PiSession {
 		this.args = args;
 		this.env = env;
 		this.agentDirectory = join(rig.directory, "agents", name);
+	}
+
+	/**
+	 * A Pi that the coordinator `by` launched into this scenario's tmux: it shares that one's agent directory and model
+	 * address, so its requests are told by the name in its system prompt.
+	 */
+	static async launched(rig, by, { sessionId, name }) {
+		const pi = new PiSession(rig, { name, dir: by.dir, sessionId });
+		pi.agentDirectory = by.agentDirectory;
+		pi.#launchedBy = by;
+		by.#hasLaunched = true;
+		const entry = await until(`${sessionId} attached`, () => pi.rosterEntry());
+		pi.pid = Number(entry.hostPid);
+		pi.#pane = await until(`the pane of ${name}`, async () => (await rig.tmux.panes()).find((pane) => pane.pid === pi.pid)?.pane);
+		rig.sessions.push(pi);
+		return pi;
+	}
+
+	/** Its place in tmux. */
+	get pane() {
+		return this.#pane;
 	}
 
 	/** Starts the host, or starts it again with the same session. */
@@ -92,7 +115,11 @@ export class PiSession {
 	}
 
 	requests() {
-		return this.#rig.model.requests(this.name);
+		if (this.#launchedBy !== undefined) {
+			return this.#rig.model.requests(this.#launchedBy.name).filter((request) => request.system.includes(`You are ${this.name}, a worker in`));
+		}
+		const all = this.#rig.model.requests(this.name);
+		return this.#hasLaunched ? all.filter((request) => request.system.includes("You are the coordinator of")) : all;
 	}
 
 	/** Waits for an ordinary model request that `matches`; returns it. */

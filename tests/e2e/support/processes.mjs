@@ -42,6 +42,11 @@ export function pidsWithEnvironment(entry) {
 	return allPids().filter((pid) => isAlive(pid) && read(`/proc/${pid}/environ`).split("\0").includes(entry));
 }
 
+/** Processes whose arguments, joined by blanks, contain `text`. */
+export function pidsWithArguments(text) {
+	return allPids().filter((pid) => read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").includes(text));
+}
+
 export function childrenOf(pid, program) {
 	return allPids().filter((child) => parentOf(child) === pid && isAlive(child) && programOf(child) === program);
 }

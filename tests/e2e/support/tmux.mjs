@@ -61,6 +61,16 @@ export class Tmux {
 		return this.#call("send-keys", "-t", pane, ...keys);
 	}
 
+	/** Every pane of the server: {pane, pid, window, name, directory, dead}. */
+	async panes() {
+		const format = ["#{pane_id}", "#{pane_pid}", "#{window_id}", "#{window_name}", "#{pane_current_path}", "#{pane_dead}"].join("\t");
+		const out = await this.#call("list-panes", "-a", "-F", format).catch(() => "");
+		return out.split("\n").flatMap((line) => {
+			const [pane, pid, window, name, directory, dead] = line.split("\t");
+			return pane ? [{ pane, pid: Number(pid), window, name, directory, dead: dead === "1" }] : [];
+		});
+	}
+
 	async isDead(pane) {
 		return (await this.#call("display-message", "-p", "-t", pane, "#{pane_dead}")).trim() === "1";
 	}
