@@ -37,7 +37,9 @@ export class AgentHost extends EventEmitter {
 	/**
 	 * `bin` is the directory of the programs, `cwd` the session's directory. Optional:
 	 * sessionId, name, env, args (of the agent), startReason, workspaceMode,
-	 * workspaceRoot, and `entries` of an earlier life of the session.
+	 * workspaceRoot, `entries` of an earlier life of the session, `capabilities`
+	 * and `launch` as `initialize` carries them, and `controls`: functions by kind
+	 * that answer a control in place of this stub.
 	 */
 	constructor(options) {
 		super();
@@ -69,7 +71,7 @@ export class AgentHost extends EventEmitter {
 	}
 
 	#initialize() {
-		const { cwd, workspaceMode, workspaceRoot, startReason } = this.#options;
+		const { cwd, workspaceMode, workspaceRoot, startReason, capabilities, launch } = this.#options;
 		return {
 			protocolVersion: 1,
 			sessionId: this.sessionId,
@@ -79,6 +81,8 @@ export class AgentHost extends EventEmitter {
 			startReason: startReason ?? "startup",
 			workspaceMode: workspaceMode ?? "auto",
 			...(workspaceRoot === undefined ? {} : { workspaceRoot }),
+			...(capabilities === undefined ? {} : { capabilities }),
+			...(launch === undefined ? {} : { launch }),
 		};
 	}
 
@@ -286,8 +290,12 @@ export class AgentHost extends EventEmitter {
 		this.receipt(delivery, "held", { waitReason: "busy" });
 	}
 
-	#onControl({ kind, entry }) {
-		if (kind === "reportStatus") return { ok: true, busy: !this.takes };
+	#onControl(params) {
+		const { kind, entry } = params;
+		const answer = this.#options.controls?.[kind]?.(params, this);
+		if (answer !== undefined) return answer;
+		if (kind === "reportStatus" || kind === "probe") return { ok: true, busy: !this.takes, sessionId: this.sessionId };
+		if (kind !== "reloadResponsibility") return { ok: false, error: `the stub knows no ${kind}` };
 		if (!this.obeys) return { ok: false, error: "the stub does not obey" };
 		this.#load(entry);
 		return { ok: true };

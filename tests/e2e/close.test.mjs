@@ -1,0 +1,144 @@
+// intercom_close_worker on a real Pi in tmux: the handoff is saved, the host and exactly its pane are closed; and whatever comes
+// between leaves the worker as it was, with a reason.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive } from "./support/processes.mjs";
+import { scenario } from "./support/rig.mjs";
+import { piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
+import { gate, never, until } from "./support/until.mjs";
+
+const HANDOFF = "Done: the parser. Open: the docs.";
+
+/** The worker's model answers the handoff request, once `wait` lets it, and then does `more`. */
+function answersHandoff(rig, session, { wait, more = [] } = {}) {
+	const jobOf = (request) => /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(request.users.findLast((text) => text.includes("intercom_report_handoff")))?.[1];
+	rig.model.on(
+		session,
+		/intercom_report_handoff/,
+		{ gate: wait, tool: "intercom_report_handoff", args: (request) => ({ jobId: jobOf(request) ?? "", summary: HANDOFF }) },
+		...more,
+		{ say: "handed over" },
+	);
+}
+
+const entryOf = (rig, name) => rig.config().agents.find((agent) => agent.name === name);
+
+/** Waits for the end of the job that closes `name`, and returns its public record. */
+function ended(rig, name) {
+	const pending = /^(requested|awaiting_handoff|awaiting_settlement|ready|closing)$/;
+	return until(
+		`the end of the job that closes ${name}`,
+		() => {
+			const { closeJob } = entryOf(rig, name);
+			return closeJob !== undefined && !pending.test(closeJob.state) && closeJob;
+		},
+		{ timeoutMs: 60_000, detail: async () => JSON.stringify(await rig.broker.call("WorkService/ListJobs")) },
+	);
+}
+
+async function team(rig) {
+	const lead = await stubCoordinator(rig);
+	const pi = await piWorker(rig, lead, "Worker");
+	return { lead, pi };
+}
+
+scenario("a worker hands over and is closed, host and pane, and its mail waits for it", async (rig) => {
+	const { lead, pi } = await team(rig);
+	const other = await piWorker(rig, lead, "Other");
+	const { promise, open } = gate();
+	answersHandoff(rig, "worker", { wait: promise });
+	const first = await use(lead, "intercom_close_worker", { to: "worker" });
+	await pi.waitForText("intercom_report_handoff");
+
+	// While it is pending the worker is fenced, and the job is named; a repeat joins it.
+	const again = await use(lead, "intercom_close_worker", { to: "Worker" });
+	assert.equal(again.details.jobId, first.details.jobId);
+	const fenced = await refused(lead, "WORKER_FENCED", "intercom_reload_worker", { to: "Worker" });
+	assert.match(fenced.text, new RegExp(first.details.jobId.slice(0, 8)));
+	await refused(lead, "WORKER_FENCED", "intercom_remove_worker", { to: "Worker" });
+	const mail = await use(lead, "intercom_send", { to: "Worker", message: "for later" });
+	const record = (await rig.broker.call("MessageService/GetMessage", { id: mail.details.envelopeId })).record;
+	assert.equal(record.waitReason, "WAIT_REASON_CLOSING");
+
+	open();
+	const job = await ended(rig, "Worker");
+	assert.deepEqual([job.state, job.reason], ["closed", undefined]);
+	assert.equal(entryOf(rig, "Worker").handoff.summary, HANDOFF);
+	assert.equal(isAlive(pi.pid), false);
+	const panes = await rig.tmux.panes();
+	assert.ok(!panes.some((pane) => pane.pane === pi.pane), "its pane is still there");
+	assert.ok(panes.some((pane) => pane.pane === other.pane), "another pane was closed");
+	assert.ok(isAlive(other.pid));
+	await lead.delivered(HANDOFF.slice(0, 15));
+	assert.equal(pi.times("for later"), 0);
+
+	// Opened again under its id, it gets what waited, and its handoff is still on record.
+	await pi.start();
+	await pi.waitForText("for later");
+	const page = JSON.parse((await use(lead, "intercom_worker_status", { name: "Worker" })).text);
+	assert.equal(page.workers[0].handoff.summary, HANDOFF);
+});
+
+scenario("input after the handoff keeps the worker open", async (rig) => {
+	const { lead, pi } = await team(rig);
+	const { promise, open } = gate();
+	answersHandoff(rig, "worker", { more: [{ gate: promise, say: "handed over" }] });
+	await use(lead, "intercom_close_worker", { to: "Worker" });
+	await pi.toolResult("intercom_report_handoff");
+	await pi.prompt("wait, one more thing");
+	open();
+	const job = await ended(rig, "Worker");
+	assert.deepEqual([job.state, job.reason], ["failed", "commit_rejected"]);
+	assert.ok(isAlive(pi.pid));
+	await use(lead, "intercom_send", { to: "Worker", message: "you stay" });
+	await pi.waitForText("you stay");
+});
+
+scenario("a broker that dies in the middle interrupts the job and repeats nothing", async (rig) => {
+	const { lead, pi } = await team(rig);
+	const { promise, open } = gate();
+	answersHandoff(rig, "worker", { wait: promise });
+	const { details } = await use(lead, "intercom_close_worker", { to: "Worker" });
+	await pi.waitForText("intercom_report_handoff");
+	await rig.broker.kill();
+	const job = await ended(rig, "Worker");
+	assert.deepEqual([job.state, job.reason, job.jobId], ["interrupted", "interrupted", details.jobId]);
+	open();
+	const late = await pi.toolResult("intercom_report_handoff");
+	assert.equal(late.isError, true);
+	assert.equal(pi.times("intercom_report_handoff"), 1, "the request was repeated");
+	await never("an end of the worker", () => !isAlive(pi.pid), 2_000);
+	await use(lead, "intercom_send", { to: "Worker", message: "go on" });
+	await pi.waitForText("go on");
+});
+
+scenario("a worker that dies in the middle interrupts the job", async (rig) => {
+	const { lead, pi } = await team(rig);
+	answersHandoff(rig, "worker", { wait: new Promise(() => undefined) });
+	await use(lead, "intercom_close_worker", { to: "Worker" });
+	await pi.waitForText("intercom_report_handoff");
+	await pi.kill();
+	assert.deepEqual([(await ended(rig, "Worker")).state], ["interrupted"]);
+	await refused(lead, "WORKER_AWAY", "intercom_close_worker", { to: "Worker" });
+});
+
+scenario("a handoff that can't be saved fails the job and the tool call", async (rig) => {
+	const { lead, pi } = await team(rig);
+	const { promise, open } = gate();
+	answersHandoff(rig, "worker", { wait: promise });
+	await use(lead, "intercom_close_worker", { to: "Worker" });
+	await pi.waitForText("intercom_report_handoff");
+	const path = join(rig.project, ".pi-intercom/config.json");
+	const good = JSON.stringify(rig.config(), null, 2);
+	writeFileSync(path, `<<<<<<< HEAD\n${good}`);
+	open();
+	const refusal = await pi.toolResult("intercom_report_handoff");
+	assert.equal(refusal.isError, true);
+	writeFileSync(path, good);
+	const { jobs } = await rig.broker.call("WorkService/ListJobs");
+	assert.deepEqual([jobs[0].state, jobs[0].reason], ["STATE_FAILED", "save_failed"]);
+	assert.ok(isAlive(pi.pid));
+	await use(lead, "intercom_send", { to: "Worker", message: "still here" });
+	await pi.waitForText("still here");
+});
