@@ -6,9 +6,25 @@ import { childrenOf, end, isAlive } from "./processes.mjs";
 import { injected, sessionEntries, toolResults } from "./session-file.mjs";
 import { until } from "./until.mjs";
 
-const NODE = join(ROOT, "extension/node_modules/node/bin/node");
-const PI = join(ROOT, "extension/node_modules/.bin/pi");
-const EXTENSION = process.env.INTERCOM_EXTENSION ?? join(ROOT, "extension/src/index.ts");
+export const NODE = join(ROOT, "extension/node_modules/node/bin/node");
+export const PI = join(ROOT, "extension/node_modules/.bin/pi");
+export const EXTENSION = process.env.INTERCOM_EXTENSION ?? join(ROOT, "extension/src/index.ts");
+
+/** Pi's own directory for a session: its model answers under `name`. Returns it. */
+export function writeAgentDirectory(rig, name) {
+	const directory = join(rig.directory, "agents", name);
+	mkdirSync(directory, { recursive: true });
+	const model = { id: "fake-1", contextWindow: 128_000, maxTokens: 4_096 };
+	const provider = { baseUrl: rig.model.url(name), api: "openai-completions", apiKey: "none", models: [model] };
+	writeFileSync(join(directory, "models.json"), JSON.stringify({ providers: { fake: provider } }));
+	const settings = {
+		...{ defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true },
+		// A short session can be compacted, and two Escapes are only that.
+		...{ compaction: { keepRecentTokens: 1 }, doubleEscapeAction: "none" },
+	};
+	writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
+	return directory;
+}
 
 export class PiSession {
 	#rig;
@@ -50,16 +66,7 @@ export class PiSession {
 
 	/** Starts the host, or starts it again with the same session. */
 	async start() {
-		mkdirSync(this.agentDirectory, { recursive: true });
-		const model = { id: "fake-1", contextWindow: 128_000, maxTokens: 4_096 };
-		const provider = { baseUrl: this.#rig.model.url(this.name), api: "openai-completions", apiKey: "none", models: [model] };
-		writeFileSync(join(this.agentDirectory, "models.json"), JSON.stringify({ providers: { fake: provider } }));
-		const settings = {
-			...{ defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true },
-			// A short session can be compacted, and two Escapes are only that.
-			...{ compaction: { keepRecentTokens: 1 }, doubleEscapeAction: "none" },
-		};
-		writeFileSync(join(this.agentDirectory, "settings.json"), JSON.stringify(settings));
+		writeAgentDirectory(this.#rig, this.name);
 		const opened = await this.#rig.tmux.open({
 			argv: [NODE, PI, "--session-id", this.sessionId, "-e", EXTENSION, ...this.args],
 			cwd: this.dir,

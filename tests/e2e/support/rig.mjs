@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { AgentHost } from "../../../broker/agent-host.mjs";
-import { BIN, BrokerView, ROOT } from "./broker.mjs";
+import { BIN, BrokerView, ROOT, run } from "./broker.mjs";
 import { FakeModel } from "./fake-model.mjs";
 import { PiSession } from "./pi.mjs";
 import { end, pidsWithEnvironment } from "./processes.mjs";
@@ -28,7 +28,8 @@ export class Rig {
 		rig.env = {
 			...Object.fromEntries(inherited.filter(([name]) => ["PATH", "HOME", "USER", "SHELL", "ASAN_OPTIONS"].includes(name))),
 			...{ LANG: "C.UTF-8", TERM: "xterm-256color", PI_INTERCOM_HOME: rig.home },
-			...{ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
+			// Who starts a terminal server of their own gets a private one.
+			...{ TMUX_TMPDIR: rig.directory, PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
 			...{ PI_INTERCOM_AGENT: join(BIN, "intercom-agent"), PI_INTERCOM_BROKER: join(BIN, "intercom-broker") },
 		};
 		rig.broker = new BrokerView(rig.home, rig.env);
@@ -75,6 +76,7 @@ export class Rig {
 
 	async stop() {
 		await this.tmux.stop();
+		await run("tmux", ["kill-server"], { env: { PATH: process.env.PATH, TMUX_TMPDIR: this.directory } });
 		for (const host of this.hosts) host.stop();
 		await this.broker.stop().catch(() => undefined);
 		for (const pid of pidsWithEnvironment(`PI_INTERCOM_HOME=${this.home}`)) await end(pid).catch(() => undefined);
