@@ -60,6 +60,12 @@ export class Inbox {
 	#runIsActive = false;
 	#isCompacting = false;
 	#isClosed = false;
+	/** A stop is under way: nothing of ours may start a run. */
+	#isPaused = false;
+	/** A close is under way: nothing but this envelope may reach the model. */
+	#onlyEnvelopeId: string | undefined;
+	/** What was accepted until then starts no turn. */
+	#stoppedAtMs = Number.NEGATIVE_INFINITY;
 	#waitUntil: number;
 	#cancelPump: (() => void) | undefined;
 	#cancelLook: (() => void) | undefined;
@@ -128,6 +134,29 @@ export class Inbox {
 		this.#held.length = 0;
 	}
 
+	/** The session is being stopped: nothing is handed over until `resume`, and what was accepted until then starts no turn, ever. */
+	pause(requestedAtMs: number): void {
+		this.#isPaused = true;
+		this.#stoppedAtMs = Math.max(this.#stoppedAtMs, requestedAtMs);
+	}
+
+	resume(): void {
+		this.#isPaused = false;
+		this.#pumpIn(0);
+	}
+
+	/** The session is being closed: until `release` only `envelopeId` is handed over, ahead of what waits. */
+	holdAllBut(envelopeId: string): void {
+		this.#onlyEnvelopeId = envelopeId;
+		this.#pumpIn(0);
+	}
+
+	release(): void {
+		if (this.#onlyEnvelopeId === undefined) return;
+		this.#onlyEnvelopeId = undefined;
+		this.#pumpIn(0);
+	}
+
 	/** A person or program typed: a run may be about to start, and must not meet one of ours. */
 	inputArrived(): void {
 		if (!this.#runIsActive) this.#waitUntil = Math.max(this.#waitUntil, this.#timers.now() + INPUT_GRACE_MS);
@@ -143,10 +172,9 @@ export class Inbox {
 		this.#runIsActive = true;
 		this.#look();
 		this.#lookSoon();
-		const next = this.#held[0];
-		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#isPaused(next)) return;
-		this.#held.shift();
-		this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+		const next = this.#next();
+		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#failedLately(next)) return;
+		this.#handOver(next);
 	}
 
 	settled(): void {
@@ -210,28 +238,36 @@ export class Inbox {
 		if (this.#isClosed) return;
 		this.#cancelPump?.();
 		while (this.#handed === undefined) {
-			const next = this.#held[0];
-			if (next === undefined) return;
-			const reason = this.#reasonToWait();
-			if (reason !== undefined) break;
-			this.#held.shift();
-			this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+			const next = this.#next();
+			if (next === undefined || this.#reasonToWait(next) !== undefined) break;
+			this.#handOver(next);
 		}
-		const reason = this.#reasonToWait() ?? "busy";
-		for (const held of this.#held) this.#announce(held, reason);
-		if (this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
+		if (this.#held.length === 0) return;
+		const next = this.#next();
+		const reason = this.#reasonToWait(next) ?? "busy";
+		for (const held of this.#held) this.#announce(held, this.#mayPass(held) ? reason : "closing");
+		if (next !== undefined && this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
 	}
 
-	#reasonToWait(): WaitReason | undefined {
+	/** What is handed over next: the oldest that may be. */
+	#next(): Held | undefined {
+		return this.#isPaused ? undefined : this.#held.find((held) => this.#mayPass(held));
+	}
+
+	#mayPass(held: Held): boolean {
+		return this.#onlyEnvelopeId === undefined || held.delivery.envelopeId === this.#onlyEnvelopeId;
+	}
+
+	#reasonToWait(next: Held | undefined): WaitReason | undefined {
 		if (this.#isCompacting && !this.#runIsActive && this.#host.isIdle()) this.#isCompacting = false;
 		if (this.#isCompacting) return "compaction";
 		if (this.#runIsActive) return "busy";
 		if (this.#timers.now() < this.#waitUntil) return "starting";
-		if (this.#held[0] !== undefined && this.#isPaused(this.#held[0])) return "busy";
+		if (next !== undefined && this.#failedLately(next)) return "busy";
 		return this.#host.isIdle() ? undefined : "busy";
 	}
 
-	#isPaused(next: Held): boolean {
+	#failedLately(next: Held): boolean {
 		return this.#timers.now() < next.notBefore;
 	}
 
@@ -241,8 +277,11 @@ export class Inbox {
 		this.#cancelPump = this.#timers.after(delayMs, () => this.#pump());
 	}
 
-	#handOver(held: Held, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void {
-		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
+	#handOver(held: Held): void {
+		const { deliveryId, envelopeId, from, summary, content, quiet, acceptedAtMs } = held.delivery;
+		const wasStopped = acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
+		const options = quiet || wasStopped ? { triggerTurn: false } : ({ triggerTurn: true, deliverAs: "steer" } as const);
+		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
