@@ -13,10 +13,11 @@ export class KeptText {
 		this.#queued.push(text);
 	}
 
-	/** It left the queue for the session. */
-	shown(text: string): void {
+	/** A user message is in the session; returns whether it left the queue for it. */
+	shown(text: string): boolean {
 		const at = this.#queued.indexOf(text);
 		if (at >= 0) this.#queued.splice(at, 1);
+		return at >= 0;
 	}
 
 	queueIsEmpty(): void {
@@ -33,8 +34,8 @@ export class KeptText {
 		this.#queued.length = 0;
 	}
 
-	/** A prompt whose run was cancelled as it began. */
-	promptCancelled(text: string): void {
+	/** It went into the session, and the work on it was cancelled as it began. */
+	cancelled(text: string): void {
 		this.#cancelled.push(text);
 	}
 

@@ -64,14 +64,15 @@ export class Stopper {
 		const input = this.#promptOnItsWay?.input;
 		this.#promptOnItsWay = undefined;
 		if (this.#command === undefined) return;
-		if (input !== undefined && isPersons(input)) this.#kept.promptCancelled(input.text);
+		if (input !== undefined && isPersons(input)) this.#kept.cancelled(input.text);
 		this.#cancel(this.#command);
 		this.#stirred();
 	}
 
-	/** A user message is in the session, perhaps one that was queued. */
+	/** A user message is in the session, perhaps one that was queued: a run that is cancelled in a tool takes it along. */
 	userMessageShown(text: string): void {
-		this.#kept.shown(text);
+		const wasQueued = this.#kept.shown(text);
+		if (wasQueued && this.#command !== undefined) this.#kept.cancelled(text);
 	}
 
 	settled(isQueueEmpty: boolean): void {
