@@ -2,20 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { JsonObject } from "../../src/contract.ts";
-import { type LiveMode, type LiveOptions, LivePi, until } from "../support/live-pi.ts";
+import { deliver, type LiveMode, type LivePi, until, withPi } from "../support/live-pi.ts";
 
 const QUIET_MS = 5_000;
 const SLOW_INPUT = fileURLToPath(new URL("../support/slow-input.ts", import.meta.url));
-
-async function withPi(options: LiveOptions, body: (pi: LivePi) => Promise<void>): Promise<void> {
-	const pi = await LivePi.start(options);
-	try {
-		await body(pi);
-	} finally {
-		await pi.stop();
-	}
-}
 
 /** Stops the session and proves that it stands still and stays the same one. Returns what the host said of it. */
 async function stopped(pi: LivePi): Promise<string> {
@@ -41,11 +31,6 @@ function commandOf(pid: string): string {
 
 function read(path: string): string {
 	return existsSync(path) ? readFileSync(path, "utf8") : "";
-}
-
-function deliver(id: string, acceptedAt: string, text: string): JsonObject {
-	const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
-	return { method: "deliver", params: { deliveryId: `alice/${id}`, envelopeId: id, kind: "message", quiet: false, from, acceptedAt, content: `Alice:\n> ${text}`, summary: text } };
 }
 
 describe("a stop of the installed Pi leaves nothing that restarts", { concurrency: 4 }, () => {

@@ -43,6 +43,22 @@ export async function until<T>(what: string, look: () => T | undefined | false |
 	}
 }
 
+/** Runs `body` with a session of its own, and leaves nothing of it behind. */
+export async function withPi(options: LiveOptions, body: (pi: LivePi) => Promise<void>): Promise<void> {
+	const pi = await LivePi.start(options);
+	try {
+		await body(pi);
+	} finally {
+		await pi.stop();
+	}
+}
+
+/** A `deliver` whose text is the script of what the model does then. */
+export function deliver(id: string, acceptedAt: string, text: string): JsonObject {
+	const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
+	return { method: "deliver", params: { deliveryId: `alice/${id}`, envelopeId: id, kind: "message", quiet: false, from, acceptedAt, content: `Alice:\n> ${text}`, summary: text } };
+}
+
 /** The installed Pi with this extension, offline, with a scripted model of its own and `fake-agent.mjs` as the agent. */
 export class LivePi {
 	readonly folder = mkdtempSync(join(tmpdir(), "icl-"));
@@ -72,10 +88,11 @@ export class LivePi {
 		return pi;
 	}
 
-	/** Starts the host, perhaps again, with the same session. */
-	async startHost(): Promise<void> {
+	/** Starts the host, perhaps again, with the same session, which `as` names. */
+	async startHost(as: "--session-id" | "--session" = "--session-id"): Promise<void> {
 		writeFileSync(this.#receivedPath(), "");
-		const argv = [NODE, PI, "--session-id", this.sessionId, ...[EXTENSION, ...(this.#options.extensions ?? [])].flatMap((path) => ["-e", path])];
+		rmSync(this.#exitPath(), { force: true });
+		const argv = [NODE, PI, as, this.sessionId, ...[EXTENSION, ...(this.#options.extensions ?? [])].flatMap((path) => ["-e", path])];
 		const inherited = Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "USER", "SHELL"].includes(name));
 		const env = {
 			...Object.fromEntries(inherited),
@@ -89,6 +106,7 @@ export class LivePi {
 			this.#host.once("exit", (code) => void (this.#exit = code ?? -1));
 		} else {
 			const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+			await this.#tmux("kill-server").catch(() => "");
 			await this.#tmux("new-session", "-d", "-x", "110", "-y", "35", "-c", this.project, ...variables, "--", "/bin/sh", "-c", IN_TERMINAL, this.#exitPath(), ...argv);
 		}
 		await until("the session to attach", () => this.received("initialize")[0], () => this.screen());
