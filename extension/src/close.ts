@@ -101,7 +101,8 @@ export class Closer {
 		if (lateProblem !== undefined || this.#close === undefined) return lateProblem;
 		this.#close.state = "committed";
 		this.#close.cancelLimit();
-		this.#timers.after(0, () => void this.#endHost(command));
+		const close = this.#close;
+		this.#timers.after(0, () => void this.#endHost(command, close));
 		return undefined;
 	}
 
@@ -145,7 +146,7 @@ export class Closer {
 	}
 
 	/** The verified way: nothing is cut off, session_shutdown runs, and the exit code is 0. */
-	async #endHost(command: CommandContext): Promise<void> {
+	async #endHost(command: CommandContext, close: Close): Promise<void> {
 		try {
 			command.abort();
 			await new Promise<void>((resolve) => {
@@ -158,6 +159,7 @@ export class Closer {
 			});
 			command.shutdown();
 		} catch (error) {
+			close.state = "invalid";
 			this.#host.notify({ level: "error", text: `Intercom could not close this session: ${error instanceof Error ? error.message : String(error)}` });
 		}
 	}
