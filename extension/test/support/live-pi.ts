@@ -56,7 +56,8 @@ export async function withPi(options: LiveOptions, body: (pi: LivePi) => Promise
 /** A `deliver` whose text is the script of what the model does then. */
 export function deliver(id: string, acceptedAt: string, text: string): JsonObject {
 	const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
-	return { method: "deliver", params: { deliveryId: `alice/${id}`, envelopeId: id, kind: "message", quiet: false, from, acceptedAt, content: `Alice:\n> ${text}`, summary: text } };
+	const params = { deliveryId: `alice/${id}`, envelopeId: id, kind: "message", quiet: false, from, acceptedAt };
+	return { method: "deliver", params: { ...params, content: `Alice:\n> ${text}`, summary: text } };
 }
 
 /** The installed Pi with this extension, offline, with a scripted model of its own and `fake-agent.mjs` as the agent. */
@@ -65,7 +66,7 @@ export class LivePi {
 	readonly project = join(this.folder, "project");
 	readonly sessionId: string;
 	readonly #options: LiveOptions;
-	readonly #socket = `icl-${randomBytes(6).toString("hex")}`;
+	#socket = "";
 	#model: ChildProcess | undefined;
 	#modelUrl = "";
 	#host: ChildProcess | undefined;
@@ -83,8 +84,13 @@ export class LivePi {
 		const pi = new LivePi(options);
 		mkdirSync(pi.project);
 		mkdirSync(join(pi.folder, "agent", "send"), { recursive: true });
-		await pi.#startModel();
-		await pi.startHost();
+		try {
+			await pi.#startModel();
+			await pi.startHost();
+		} catch (error) {
+			await pi.stop();
+			throw error;
+		}
 		return pi;
 	}
 
@@ -106,11 +112,12 @@ export class LivePi {
 			this.#host.once("exit", (code) => void (this.#exit = code ?? -1));
 		} else {
 			const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-			await this.#tmux("kill-server").catch(() => "");
+			await this.#endTerminal();
+			this.#socket = `icl-${randomBytes(6).toString("hex")}`;
 			await this.#tmux("new-session", "-d", "-x", "110", "-y", "35", "-c", this.project, ...variables, "--", "/bin/sh", "-c", IN_TERMINAL, this.#exitPath(), ...argv);
 		}
 		await until("the session to attach", () => this.received("initialize")[0], () => this.screen());
-		if (this.#options.mode === "tui") await until("the terminal's status line", async () => /intercom: /.test(await this.screen()), () => this.screen());
+		if (this.#options.mode === "tui") await until("the terminal's footer", async () => /fake-1/.test(await this.screen()), () => this.screen());
 	}
 
 	/** The pid of the running host. */
@@ -161,7 +168,8 @@ export class LivePi {
 
 	/** The model requests so far. */
 	async requests(): Promise<ModelRequest[]> {
-		return (await (await fetch(`${this.#modelUrl}/requests`)).json()) as ModelRequest[];
+		const answer = await fetch(`${this.#modelUrl}/requests`, { signal: AbortSignal.timeout(10_000) });
+		return (await answer.json()) as ModelRequest[];
 	}
 
 	async untilRequest(text: string): Promise<ModelRequest> {
@@ -193,22 +201,29 @@ export class LivePi {
 
 	/** The host's exit code. */
 	async exitCode(): Promise<number> {
-		const look = (): string | undefined => (this.#options.mode === "rpc" ? this.#exit?.toString() : existsSync(this.#exitPath()) ? readFileSync(this.#exitPath(), "utf8").trim() : undefined);
+		const look = (): string | undefined => {
+			if (this.#options.mode === "rpc") return this.#exit?.toString();
+			return existsSync(this.#exitPath()) ? readFileSync(this.#exitPath(), "utf8").trim() : undefined;
+		};
 		return Number(await until("the host's end", look, () => this.report()));
 	}
 
 	async report(): Promise<string> {
-		return `${await this.screen()}\n${readFileSync(this.#receivedPath(), "utf8").slice(-3_000)}\n${JSON.stringify(await this.requests().catch(() => []), undefined, 1).slice(-2_000)}`;
+		const requests = JSON.stringify(await this.requests().catch(() => []), undefined, 1);
+		return [await this.screen(), readFileSync(this.#receivedPath(), "utf8").slice(-3_000), requests.slice(-2_000)].join("\n");
 	}
 
 	async stop(): Promise<void> {
+		const { pid } = this;
 		this.#host?.kill("SIGTERM");
-		if (this.#options.mode === "tui") {
-			await this.#tmux("send-keys", "-t", "0", "C-c").catch(() => "");
-			await this.#tmux("kill-server").catch(() => "");
-		}
+		await this.#endTerminal();
+		if (pid > 0) await until("the host's end", () => !existsSync(`/proc/${pid}/cwd`));
 		this.#model?.kill();
 		rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+	}
+
+	async #endTerminal(): Promise<void> {
+		if (this.#socket !== "") await this.#tmux("kill-server").catch(() => "");
 	}
 
 	async #startModel(): Promise<void> {
@@ -239,7 +254,8 @@ export class LivePi {
 	}
 
 	async #tmux(...args: string[]): Promise<string> {
-		const { stdout } = await run("tmux", ["-L", this.#socket, "-f", "/dev/null", ...args], { env: { PATH: process.env.PATH, LANG: "C.UTF-8", TERM: "xterm-256color" } });
+		const env = { PATH: process.env.PATH, LANG: "C.UTF-8", TERM: "xterm-256color" };
+		const { stdout } = await run("tmux", ["-L", this.#socket, "-f", "/dev/null", ...args], { env, timeout: 10_000 });
 		return stdout;
 	}
 }
