@@ -160,7 +160,9 @@ export class Closer {
 			command.shutdown();
 		} catch (error) {
 			close.state = "invalid";
-			this.#host.notify({ level: "error", text: `Intercom could not close this session: ${error instanceof Error ? error.message : String(error)}` });
+			const text = `Intercom could not close this session: ${error instanceof Error ? error.message : String(error)}`;
+			// A host that failed may fail here, too: a timer's throw goes no further.
+			this.#timers.after(0, () => this.#host.notify({ level: "error", text }));
 		}
 	}
 }

@@ -1,9 +1,9 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
-import { CUSTOM_TYPE, type EntryDetails, intercomDetails, SessionEntries } from "./session-entries.ts";
+import { Evidence, type EvidencedSession } from "./evidence.ts";
+import { CUSTOM_TYPE, type EntryDetails, intercomDetails } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
 const HELD_LIMIT = 256;
-const SHOWN_LIMIT = 1024;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
 const RETRY_LOOK_MS = 250;
@@ -19,20 +19,9 @@ export interface HostMessage {
 }
 
 /** The host session, as far as delivery needs it. `send` may throw; the others answer about this very moment. */
-export interface HostSession {
+export interface HostSession extends EvidencedSession {
 	isIdle(): boolean;
 	send(message: HostMessage, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void;
-	/** The session's entries, oldest first; it only grows. */
-	entries(): readonly unknown[];
-	/** "memory" where the session is never saved. */
-	file(): "present" | "absent" | "memory";
-}
-
-/** A delivery whose entry is, or is about to be, in the session. */
-interface Shown {
-	injected: boolean;
-	inRequest: boolean;
-	answered: boolean;
 }
 
 interface Held {
@@ -54,8 +43,7 @@ export class Inbox {
 	readonly #timers: Timers;
 	readonly #receipt: (receipt: Receipt) => void;
 	readonly #held: Held[] = [];
-	readonly #shown = new Map<string, Shown>();
-	readonly #entries: SessionEntries;
+	readonly #evidence: Evidence;
 	#handed: Held | undefined;
 	#runIsActive = false;
 	#isCompacting = false;
@@ -74,7 +62,7 @@ export class Inbox {
 	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
 		this.#host = host;
-		this.#entries = new SessionEntries(() => host.entries());
+		this.#evidence = new Evidence(host, receipt);
 		this.#timers = timers;
 		this.#receipt = receipt;
 		this.#waitUntil = timers.now() + startGraceMs;
@@ -92,11 +80,8 @@ export class Inbox {
 			this.#announce(waiting, waiting.announced ?? "busy", true);
 			return;
 		}
-		this.#entries.refresh();
-		const shown = this.#shown.get(id);
-		if (shown !== undefined || this.#entries.has(id)) {
-			this.#shown.set(id, { injected: false, inRequest: shown?.inRequest ?? false, answered: shown?.answered ?? false });
-			this.#look();
+		if (this.#evidence.isShown(id)) {
+			this.#evidence.repeat(id);
 			return;
 		}
 		if (this.#held.length >= HELD_LIMIT) {
@@ -108,9 +93,7 @@ export class Inbox {
 	}
 
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
-		if (this.#handed?.delivery.deliveryId === deliveryId || this.#shown.has(deliveryId)) return "tooLate";
-		this.#entries.refresh();
-		if (this.#entries.has(deliveryId)) return "tooLate";
+		if (this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
 		if (at >= 0) this.#held.splice(at, 1);
 		return "withdrawn";
@@ -118,15 +101,7 @@ export class Inbox {
 
 	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
 	reconcile(deliveryIds: readonly string[]): string[] {
-		this.#entries.refresh();
-		if (this.#host.file() === "absent") return [];
-		const present = deliveryIds.filter((id) => this.#entries.has(id));
-		for (const id of present) {
-			const shown = this.#shown.get(id);
-			if (shown === undefined) this.#shown.set(id, { injected: true, inRequest: false, answered: false });
-			else shown.injected = true;
-		}
-		return present;
+		return this.#evidence.present(deliveryIds);
 	}
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
@@ -180,7 +155,7 @@ export class Inbox {
 	settled(): void {
 		this.#runIsActive = false;
 		this.#isCompacting = false;
-		for (const shown of this.#shown.values()) shown.inRequest = false;
+		this.#evidence.requestEnded(false);
 		this.#look();
 		this.#holdAgain(false);
 		this.#pumpIn(0);
@@ -201,7 +176,7 @@ export class Inbox {
 		if (!isObject(message)) return;
 		const details = intercomDetails(message);
 		if (details !== undefined) this.#appeared(details.deliveryId);
-		if (message.role === "assistant") this.#requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
+		if (message.role === "assistant") this.#evidence.requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
 		this.#lookSoon();
 	}
 
@@ -219,7 +194,7 @@ export class Inbox {
 			return isFirst;
 		});
 		for (const id of inRequest) this.#appeared(id);
-		for (const [id, shown] of this.#shown) shown.inRequest = inRequest.has(id);
+		this.#evidence.requestBuilt(inRequest);
 		this.#look();
 		return once.length < messages.length ? once : undefined;
 	}
@@ -326,41 +301,25 @@ export class Inbox {
 		if (this.#handed?.delivery.deliveryId !== deliveryId) return;
 		this.#handed = undefined;
 		this.#cancelLost?.();
-		this.#shown.set(deliveryId, { injected: false, inRequest: false, answered: false });
-	}
-
-	#requestEnded(wasAnswered: boolean): void {
-		for (const shown of this.#shown.values()) {
-			if (shown.inRequest && wasAnswered) shown.answered = true;
-			shown.inRequest = false;
-		}
+		this.#evidence.shown(deliveryId);
 	}
 
 	#lookSoon(): void {
-		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
+		if (this.#isClosed || !this.#isAwaited) return;
 		this.#cancelLook?.();
 		this.#cancelLook = this.#timers.after(0, () => this.#look());
 	}
 
-	/** Reports whatever the session's entries and its file prove by now. */
+	/** Looks what has come of that which was handed over or shown. */
 	#look(): void {
-		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
-		this.#entries.refresh();
+		if (this.#isClosed || !this.#isAwaited) return;
 		const handedId = this.#handed?.delivery.deliveryId;
-		if (handedId !== undefined && this.#entries.has(handedId)) this.#appeared(handedId);
-		const file = this.#host.file();
-		if (file === "absent") return;
-		for (const [deliveryId, shown] of this.#shown) {
-			const entryId = this.#entries.entryId(deliveryId);
-			if (entryId === undefined) continue;
-			if (!shown.injected) {
-				shown.injected = true;
-				this.#receipt({ deliveryId, event: "injected", evidence: file === "memory" ? `entry ${entryId}, session kept in memory` : `entry ${entryId}` });
-			}
-			if (shown.answered) this.#receipt({ deliveryId, event: "seen", evidence: "in an answered model request" });
-			// What a compaction took away before any request is never seen, and not waited for without end.
-			if (shown.answered || this.#shown.size > SHOWN_LIMIT) this.#shown.delete(deliveryId);
-		}
+		if (handedId !== undefined && this.#evidence.isEntry(handedId)) this.#appeared(handedId);
+		this.#evidence.report();
+	}
+
+	get #isAwaited(): boolean {
+		return this.#handed !== undefined || this.#evidence.isAwaited;
 	}
 
 	#announce(held: Held, reason: WaitReason, again = false): void {

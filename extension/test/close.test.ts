@@ -289,7 +289,7 @@ describe("a commit", () => {
 			throw new Error("this ctx is stale");
 		};
 		await bench.closer.commit(JOB);
-		await passes(bench.timers, 10);
+		await passes(bench.timers, 20);
 		assert.match(bench.notices[0]?.text ?? "", /could not close this session: this ctx is stale/);
 		bench.inbox.deliver(delivery("mail"));
 		bench.closer.end(JOB);
