@@ -1,13 +1,14 @@
 import { Activity, type ActivityFigures } from "./activity.ts";
 import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
+import { type ClosableHost, Closer } from "./close.ts";
+import { inConfigQueue, type MutateFile } from "./config-queue.ts";
 import {
 	type AgentEntry,
 	ContractError,
-	type Control,
 	type GoodbyeReason,
 	isObject,
+	type JobEvent,
 	type JsonObject,
-	type Notice,
 	parseControl,
 	parseDelivery,
 	parseDeliveryId,
@@ -16,25 +17,28 @@ import {
 	parseSession,
 	type SessionState,
 	type StartReason,
+	type ToolAnswer,
 	type ToolSpec,
 } from "./contract.ts";
+import { answerControl, type ControlledHost } from "./controls.ts";
+import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
 import type { WorkspaceMode } from "./settings.ts";
+import { Stopper } from "./stop.ts";
 import type { Timers } from "./timers.ts";
-import { type RunTool, ToolCalls, ToolSet } from "./tools.ts";
+import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
 import { statusLine } from "./ui/status.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
 
 /** The host's side of one attached session. Any of its methods may throw. */
-export interface AttachedHost extends HostSession {
+export interface AttachedHost extends HostSession, ControlledHost, ClosableHost {
 	spawnAgent(): AgentChild;
 	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
 	sessionName(): string | undefined;
 	setSessionName(name: string): void;
 	setStatus(text: string): void;
-	notify(notice: Notice): void;
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
@@ -51,29 +55,36 @@ export interface AttachFacts {
 	readonly launchToken?: string;
 	readonly jobId?: string;
 	readonly scope?: string;
+	readonly launch?: HostLaunch;
 }
 
 /** One session's presence in intercom, from session_start to session_shutdown: the link and all that hangs on it. */
 export class Attachment {
 	readonly inbox: Inbox;
 	readonly activity: Activity;
+	readonly stopper: Stopper;
+	readonly closer: Closer;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #timers: Timers;
 	readonly #link: AgentProcess;
+	readonly #calls: ToolCalls;
+	readonly #mutateFile: MutateFile | undefined;
 	readonly #tools: ToolSet;
 	readonly #awaitingState = new Set<() => void>();
 	#state: SessionState | undefined;
 	#instructions = "";
 	#shownError = "";
 
-	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string) {
+	/** `mutateFile` is the host's queue of file changes, where it has one. */
+	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
 		this.#host = host;
 		this.#facts = facts;
 		this.#timers = timers;
+		this.#mutateFile = mutateFile;
 		this.#link = new AgentProcess(this.#owner(), timers);
-		const calls = new ToolCalls(this.#link, timers, mintId);
-		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, calls.run));
+		this.#calls = new ToolCalls(this.#link, timers, mintId);
+		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(
 			host,
 			timers,
@@ -84,6 +95,9 @@ export class Attachment {
 			(activity) => this.#link.notify("activity", activity),
 			() => host.figures(),
 		);
+		const report = (event: JobEvent): void => void this.#link.notify("job", { ...event });
+		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, report);
+		this.closer = new Closer(host, this.inbox, timers, report);
 	}
 
 	/** The text for the model's system prompt. */
@@ -119,10 +133,19 @@ export class Attachment {
 	/** Says goodbye and leaves no agent process behind. */
 	async stop(reason: GoodbyeReason): Promise<void> {
 		this.inbox.close();
+		this.stopper.close();
+		this.closer.forget();
 		this.#wake();
 		this.#host.attached(false);
 		await this.#link.stop(reason);
 	}
+
+	readonly #runTool: RunTool = async (tool, args, signal, toolCallId) => {
+		const call = (): Promise<ToolAnswer> => this.#calls.run(tool.name, args, signal);
+		const answer = tool.effect === "config" ? await inConfigQueue(this.#mutateFile, this.#state?.workspaceRoot, call) : await call();
+		if (tool.name === HANDOFF_TOOL && !answer.isError && isObject(args) && typeof args.jobId === "string") this.closer.handoffReported(args.jobId, toolCallId);
+		return answer;
+	};
 
 	#isKnown(): boolean {
 		return this.#link.isFinal || (this.#state !== undefined && this.#state.connection !== "connecting");
@@ -138,11 +161,11 @@ export class Attachment {
 			initialize: (again) => this.#initializeParams(again),
 			onUp: () => this.activity.report(),
 			onDown: () => {
-				this.inbox.linkLost();
+				this.#linkLost();
 				this.#host.setStatus(statusLine({ kind: "restarting" }));
 			},
 			onGaveUp: (problem) => {
-				this.inbox.linkLost();
+				this.#linkLost();
 				this.#tools.show([]);
 				this.#instructions = "";
 				this.#wake();
@@ -150,8 +173,14 @@ export class Attachment {
 				this.#host.notify({ level: "error", text: problem });
 			},
 			onNotification: (method, params) => this.#notified(method, params),
-			onRequest: async (method, params) => this.#requested(method, params),
+			onRequest: (method, params) => this.#requested(method, params),
 		};
+	}
+
+	/** What waits here is still in the broker, and a close that it had begun is over. */
+	#linkLost(): void {
+		this.inbox.linkLost();
+		this.closer.forget();
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -163,6 +192,7 @@ export class Attachment {
 			...(sessionName === undefined ? {} : { sessionName }),
 			...(model === undefined ? {} : { model }),
 			host: { kind: "pi", version: hostVersion, pid: process.pid, mode },
+			capabilities: this.#host.capabilities(),
 			startReason: again ? "reconnect" : startReason,
 		};
 	}
@@ -191,31 +221,22 @@ export class Attachment {
 		}
 	}
 
-	#requested(method: string, params: unknown): JsonObject {
+	async #requested(method: string, params: unknown): Promise<JsonObject> {
 		switch (method) {
 			case "withdraw":
 				return { outcome: this.inbox.withdraw(parseDeliveryId(params)) };
 			case "reconcile":
 				return { present: this.inbox.reconcile(parseDeliveryIds(params)) };
-			case "control":
-				return this.#controlled(parseControl(params));
-			default:
-				throw new ContractError(`the host knows no request ${method}`);
-		}
-	}
-
-	#controlled(control: Control): JsonObject {
-		switch (control.kind) {
-			case "reportStatus":
-				return { ok: true, busy: !this.#host.isIdle() };
-			case "reloadResponsibility": {
-				if (control.entry === undefined) return { ok: false, error: "the control carries no entry" };
-				if (control.instructions !== undefined) this.#instructions = control.instructions;
-				const warning = this.#takeName(control.entry);
-				return warning === undefined ? { ok: true } : { ok: true, warning };
+			case "control": {
+				const { stopper, closer } = this;
+				const reload = (entry: AgentEntry, instructions: string | undefined): string | undefined => {
+					if (instructions !== undefined) this.#instructions = instructions;
+					return this.#takeName(entry);
+				};
+				return answerControl(parseControl(params), { host: this.#host, stopper, closer, hostVersion: this.#facts.hostVersion, reload });
 			}
 			default:
-				return { ok: false, error: `this host knows no control ${control.kind}` };
+				throw new ContractError(`the host knows no request ${method}`);
 		}
 	}
 
@@ -227,6 +248,8 @@ export class Attachment {
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
+		// A broker that lost the session has interrupted its close.
+		if (state.connection !== "connected") this.closer.forget();
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

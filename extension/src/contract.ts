@@ -8,7 +8,9 @@ export type Role = "coordinator" | "worker" | "anonymous" | "peer";
 export type Connection = "connecting" | "connected" | "refused" | "ended";
 export type StartReason = "startup" | "reload" | "new" | "resume" | "fork" | "reconnect";
 export type GoodbyeReason = "quit" | "reload" | "new" | "resume" | "fork";
-export type WaitReason = "compaction" | "starting" | "busy";
+export type WaitReason = "compaction" | "starting" | "busy" | "closing";
+/** A job that a host does only where its very version is known to do it safely. */
+export type Capability = "stop" | "close";
 
 export interface Sender {
 	readonly sessionId: string;
@@ -23,6 +25,8 @@ export interface Delivery {
 	readonly kind: string;
 	readonly quiet: boolean;
 	readonly redelivered: boolean;
+	/** Milliseconds since 1970 by the broker's clock; undefined where it was not told. */
+	readonly acceptedAtMs?: number;
 	readonly from: Sender;
 	readonly content: string;
 	readonly summary: string;
@@ -42,6 +46,8 @@ export interface ToolSpec {
 	readonly promptSnippet?: string;
 	readonly promptGuidelines: readonly string[];
 	readonly parameters: JsonObject;
+	/** What a call changes; `config` is the workspace's config file. */
+	readonly effect?: string;
 }
 
 export interface AgentEntry {
@@ -92,6 +98,19 @@ export interface Control {
 	readonly kind: string;
 	readonly entry?: AgentEntry;
 	readonly instructions?: string;
+	readonly jobId?: string;
+	/** Milliseconds since 1970 by the broker's clock. */
+	readonly requestedAtMs?: number;
+	readonly handoffEnvelopeId?: string;
+	readonly nonce?: string;
+}
+
+/** How a job goes on, beyond the answer to its control. */
+export interface JobEvent {
+	readonly jobId: string;
+	readonly event: "stopped" | "stopFailed" | "settled" | "invalidated";
+	/** For a person. */
+	readonly detail?: string;
 }
 
 /** What arrived does not have the shape that the contract gives it. The message names the field. */
@@ -113,6 +132,14 @@ function text(value: unknown, field: string): string {
 
 function optionalText(value: unknown, field: string): string | undefined {
 	return value === undefined || value === null ? undefined : text(value, field);
+}
+
+function optionalTime(value: unknown, field: string): number | undefined {
+	const time = optionalText(value, field);
+	if (time === undefined) return undefined;
+	const timeMs = Date.parse(time);
+	if (Number.isNaN(timeMs)) throw new ContractError(`${field} is not a time`);
+	return timeMs;
 }
 
 function flag(value: unknown): boolean {
@@ -145,6 +172,7 @@ export function parseDelivery(params: unknown): Delivery {
 		kind: text(delivery.kind, "deliver.kind"),
 		quiet: flag(delivery.quiet),
 		redelivered: flag(delivery.redelivered),
+		acceptedAtMs: optionalTime(delivery.acceptedAt, "deliver.acceptedAt"),
 		from: {
 			sessionId: text(from.sessionId, "deliver.from.sessionId"),
 			name: optionalText(from.name, "deliver.from.name") ?? "",
@@ -167,6 +195,7 @@ function parseTool(value: unknown): ToolSpec {
 		promptSnippet: optionalText(tool.promptSnippet, `${name}.promptSnippet`),
 		promptGuidelines: list(tool.promptGuidelines, `${name}.promptGuidelines`).map((line) => text(line, `${name}.promptGuidelines[]`)),
 		parameters: object(tool.parameters, `${name}.parameters`),
+		effect: optionalText(tool.effect, `${name}.effect`),
 	};
 }
 
@@ -233,6 +262,10 @@ export function parseControl(params: unknown): Control {
 		kind: text(control.kind, "control.kind"),
 		entry: parseEntry(control.entry),
 		instructions: optionalText(control.instructions, "control.instructions"),
+		jobId: optionalText(control.jobId, "control.jobId"),
+		requestedAtMs: optionalTime(control.requestedAt, "control.requestedAt"),
+		handoffEnvelopeId: optionalText(control.handoffEnvelopeId, "control.handoffEnvelopeId"),
+		nonce: optionalText(control.nonce, "control.nonce"),
 	};
 }
 

@@ -2,8 +2,12 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { AttachedHost } from "./attachment.ts";
+import { CommandDoor } from "./command-door.ts";
+import { capabilitiesOf } from "./compatibility.ts";
+import { contentText } from "./content-text.ts";
 import { isObject, type ToolAnswer, type ToolSpec } from "./contract.ts";
-import type { RunTool } from "./tools.ts";
+import type { Timers } from "./timers.ts";
+import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
 import { toolCallLine, toolResultLine } from "./ui/tool-lines.ts";
 
 const STATUS_KEY = "intercom";
@@ -18,11 +22,29 @@ interface ResultDetails {
 	readonly details?: unknown;
 }
 
+/** What a session's host needs beside Pi itself. */
+export interface HostSurroundings {
+	readonly agentPath: string;
+	readonly env: NodeJS.ProcessEnv;
+	readonly hostVersion: string;
+	readonly timers: Timers;
+}
+
 /** Pi's side of one session, bound to the `pi` and `ctx` of its session_start. */
-export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, agentPath: string, env: NodeJS.ProcessEnv): AttachedHost {
+export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath, env, hostVersion, timers }: HostSurroundings): AttachedHost {
 	const sessionId = ctx.sessionManager.getSessionId();
+	const capabilities = capabilitiesOf(hostVersion, { pi, ctx });
+	const door = capabilities.length > 0 ? new CommandDoor(pi, timers) : undefined;
 	return {
+		sessionId: () => ctx.sessionManager.getSessionId(),
 		isIdle: () => ctx.isIdle(),
+		capabilities: () => (door?.isThere === true ? capabilities : []),
+		enterCommand: (ticket) => door?.enter(ticket) ?? Promise.reject(new Error("this host has no command of ours")),
+		branch: () => ctx.sessionManager.getBranch(),
+		sessionFile: () => {
+			const path = ctx.sessionManager.getSessionFile();
+			return path !== undefined && existsSync(path) ? path : undefined;
+		},
 		send: (message, options) => pi.sendMessage(message, options),
 		entries: () => ctx.sessionManager.getEntries(),
 		file: () => {
@@ -64,10 +86,14 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 		// Pi takes a plain JSON Schema; its type is TypeBox's, which describes the same objects.
 		parameters: tool.parameters as ToolDefinition["parameters"],
 		exposure: isVisible ? "direct" : "hidden",
-		execute: async (_toolCallId, params, signal) => toolResult(await run(tool.name, params, signal)),
-		renderCall: (args, theme) => toolCallLine(tool.label, args, theme),
+		execute: async (toolCallId, params, signal) => {
+			const answer = await run(tool, params, signal, toolCallId);
+			// A handoff is a worker's last word: the run ends with it, and no further model request can fail or go on working.
+			return { ...toolResult(answer), terminate: tool.name === HANDOFF_TOOL && !answer.isError };
+		},
+		renderCall: (args, theme, context) => toolCallLine(tool.label, args, context.expanded, theme),
 		renderResult: (result, options, theme, context) => {
-			const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+			const text = contentText(result.content);
 			const summary = isObject(result.details) && typeof result.details.summary === "string" ? result.details.summary : "";
 			return toolResultLine(text, summary, context.isError, options.expanded, theme);
 		},

@@ -1,9 +1,9 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
-import { CUSTOM_TYPE, type EntryDetails, intercomDetails, SessionEntries } from "./session-entries.ts";
+import { Evidence, type EvidencedSession } from "./evidence.ts";
+import { CUSTOM_TYPE, type EntryDetails, intercomDetails } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
 const HELD_LIMIT = 256;
-const SHOWN_LIMIT = 1024;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
 const RETRY_LOOK_MS = 250;
@@ -19,20 +19,9 @@ export interface HostMessage {
 }
 
 /** The host session, as far as delivery needs it. `send` may throw; the others answer about this very moment. */
-export interface HostSession {
+export interface HostSession extends EvidencedSession {
 	isIdle(): boolean;
 	send(message: HostMessage, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void;
-	/** The session's entries, oldest first; it only grows. */
-	entries(): readonly unknown[];
-	/** "memory" where the session is never saved. */
-	file(): "present" | "absent" | "memory";
-}
-
-/** A delivery whose entry is, or is about to be, in the session. */
-interface Shown {
-	injected: boolean;
-	inRequest: boolean;
-	answered: boolean;
 }
 
 interface Held {
@@ -54,12 +43,17 @@ export class Inbox {
 	readonly #timers: Timers;
 	readonly #receipt: (receipt: Receipt) => void;
 	readonly #held: Held[] = [];
-	readonly #shown = new Map<string, Shown>();
-	readonly #entries: SessionEntries;
+	readonly #evidence: Evidence;
 	#handed: Held | undefined;
 	#runIsActive = false;
 	#isCompacting = false;
 	#isClosed = false;
+	/** A stop is under way: nothing of ours may start a run. */
+	#isPaused = false;
+	/** A close is under way: nothing but this envelope may reach the model. */
+	#onlyEnvelopeId: string | undefined;
+	/** What was accepted until then starts no turn. */
+	#stoppedAtMs = Number.NEGATIVE_INFINITY;
 	#waitUntil: number;
 	#cancelPump: (() => void) | undefined;
 	#cancelLook: (() => void) | undefined;
@@ -68,7 +62,7 @@ export class Inbox {
 	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
 		this.#host = host;
-		this.#entries = new SessionEntries(() => host.entries());
+		this.#evidence = new Evidence(host, receipt);
 		this.#timers = timers;
 		this.#receipt = receipt;
 		this.#waitUntil = timers.now() + startGraceMs;
@@ -86,11 +80,8 @@ export class Inbox {
 			this.#announce(waiting, waiting.announced ?? "busy", true);
 			return;
 		}
-		this.#entries.refresh();
-		const shown = this.#shown.get(id);
-		if (shown !== undefined || this.#entries.has(id)) {
-			this.#shown.set(id, { injected: false, inRequest: shown?.inRequest ?? false, answered: shown?.answered ?? false });
-			this.#look();
+		if (this.#evidence.isShown(id)) {
+			this.#evidence.repeat(id);
 			return;
 		}
 		if (this.#held.length >= HELD_LIMIT) {
@@ -102,9 +93,7 @@ export class Inbox {
 	}
 
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
-		if (this.#handed?.delivery.deliveryId === deliveryId || this.#shown.has(deliveryId)) return "tooLate";
-		this.#entries.refresh();
-		if (this.#entries.has(deliveryId)) return "tooLate";
+		if (this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
 		if (at >= 0) this.#held.splice(at, 1);
 		return "withdrawn";
@@ -112,20 +101,35 @@ export class Inbox {
 
 	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
 	reconcile(deliveryIds: readonly string[]): string[] {
-		this.#entries.refresh();
-		if (this.#host.file() === "absent") return [];
-		const present = deliveryIds.filter((id) => this.#entries.has(id));
-		for (const id of present) {
-			const shown = this.#shown.get(id);
-			if (shown === undefined) this.#shown.set(id, { injected: true, inRequest: false, answered: false });
-			else shown.injected = true;
-		}
-		return present;
+		return this.#evidence.present(deliveryIds);
 	}
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
 	linkLost(): void {
 		this.#held.length = 0;
+	}
+
+	/** The session is being stopped: nothing is handed over until `resume`, and what was accepted until then starts no turn, ever. */
+	pause(requestedAtMs: number): void {
+		this.#isPaused = true;
+		this.#stoppedAtMs = Math.max(this.#stoppedAtMs, requestedAtMs);
+	}
+
+	resume(): void {
+		this.#isPaused = false;
+		this.#pumpIn(0);
+	}
+
+	/** The session is being closed: until `release` only `envelopeId` is handed over, ahead of what waits. */
+	holdAllBut(envelopeId: string): void {
+		this.#onlyEnvelopeId = envelopeId;
+		this.#pumpIn(0);
+	}
+
+	release(): void {
+		if (this.#onlyEnvelopeId === undefined) return;
+		this.#onlyEnvelopeId = undefined;
+		this.#pumpIn(0);
 	}
 
 	/** A person or program typed: a run may be about to start, and must not meet one of ours. */
@@ -143,16 +147,15 @@ export class Inbox {
 		this.#runIsActive = true;
 		this.#look();
 		this.#lookSoon();
-		const next = this.#held[0];
-		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#isPaused(next)) return;
-		this.#held.shift();
-		this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+		const next = this.#next();
+		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#failedLately(next)) return;
+		this.#handOver(next);
 	}
 
 	settled(): void {
 		this.#runIsActive = false;
 		this.#isCompacting = false;
-		for (const shown of this.#shown.values()) shown.inRequest = false;
+		this.#evidence.requestEnded(false);
 		this.#look();
 		this.#holdAgain(false);
 		this.#pumpIn(0);
@@ -173,7 +176,7 @@ export class Inbox {
 		if (!isObject(message)) return;
 		const details = intercomDetails(message);
 		if (details !== undefined) this.#appeared(details.deliveryId);
-		if (message.role === "assistant") this.#requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
+		if (message.role === "assistant") this.#evidence.requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
 		this.#lookSoon();
 	}
 
@@ -191,7 +194,7 @@ export class Inbox {
 			return isFirst;
 		});
 		for (const id of inRequest) this.#appeared(id);
-		for (const [id, shown] of this.#shown) shown.inRequest = inRequest.has(id);
+		this.#evidence.requestBuilt(inRequest);
 		this.#look();
 		return once.length < messages.length ? once : undefined;
 	}
@@ -210,28 +213,36 @@ export class Inbox {
 		if (this.#isClosed) return;
 		this.#cancelPump?.();
 		while (this.#handed === undefined) {
-			const next = this.#held[0];
-			if (next === undefined) return;
-			const reason = this.#reasonToWait();
-			if (reason !== undefined) break;
-			this.#held.shift();
-			this.#handOver(next, next.delivery.quiet ? { triggerTurn: false } : { triggerTurn: true, deliverAs: "steer" });
+			const next = this.#next();
+			if (next === undefined || this.#reasonToWait(next) !== undefined) break;
+			this.#handOver(next);
 		}
-		const reason = this.#reasonToWait() ?? "busy";
-		for (const held of this.#held) this.#announce(held, reason);
-		if (this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
+		if (this.#held.length === 0) return;
+		const next = this.#next();
+		const reason = this.#reasonToWait(next) ?? "busy";
+		for (const held of this.#held) this.#announce(held, this.#mayPass(held) ? reason : "closing");
+		if (next !== undefined && this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
 	}
 
-	#reasonToWait(): WaitReason | undefined {
+	/** What is handed over next: the oldest that may be. */
+	#next(): Held | undefined {
+		return this.#isPaused ? undefined : this.#held.find((held) => this.#mayPass(held));
+	}
+
+	#mayPass(held: Held): boolean {
+		return this.#onlyEnvelopeId === undefined || held.delivery.envelopeId === this.#onlyEnvelopeId;
+	}
+
+	#reasonToWait(next: Held | undefined): WaitReason | undefined {
 		if (this.#isCompacting && !this.#runIsActive && this.#host.isIdle()) this.#isCompacting = false;
 		if (this.#isCompacting) return "compaction";
 		if (this.#runIsActive) return "busy";
 		if (this.#timers.now() < this.#waitUntil) return "starting";
-		if (this.#held[0] !== undefined && this.#isPaused(this.#held[0])) return "busy";
+		if (next !== undefined && this.#failedLately(next)) return "busy";
 		return this.#host.isIdle() ? undefined : "busy";
 	}
 
-	#isPaused(next: Held): boolean {
+	#failedLately(next: Held): boolean {
 		return this.#timers.now() < next.notBefore;
 	}
 
@@ -241,8 +252,11 @@ export class Inbox {
 		this.#cancelPump = this.#timers.after(delayMs, () => this.#pump());
 	}
 
-	#handOver(held: Held, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void {
-		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
+	#handOver(held: Held): void {
+		const { deliveryId, envelopeId, from, summary, content, quiet, acceptedAtMs } = held.delivery;
+		const wasStopped = acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
+		const options = quiet || wasStopped ? { triggerTurn: false } : ({ triggerTurn: true, deliverAs: "steer" } as const);
+		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
@@ -287,41 +301,25 @@ export class Inbox {
 		if (this.#handed?.delivery.deliveryId !== deliveryId) return;
 		this.#handed = undefined;
 		this.#cancelLost?.();
-		this.#shown.set(deliveryId, { injected: false, inRequest: false, answered: false });
-	}
-
-	#requestEnded(wasAnswered: boolean): void {
-		for (const shown of this.#shown.values()) {
-			if (shown.inRequest && wasAnswered) shown.answered = true;
-			shown.inRequest = false;
-		}
+		this.#evidence.shown(deliveryId);
 	}
 
 	#lookSoon(): void {
-		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
+		if (this.#isClosed || !this.#isAwaited) return;
 		this.#cancelLook?.();
 		this.#cancelLook = this.#timers.after(0, () => this.#look());
 	}
 
-	/** Reports whatever the session's entries and its file prove by now. */
+	/** Looks what has come of that which was handed over or shown. */
 	#look(): void {
-		if (this.#isClosed || (this.#shown.size === 0 && this.#handed === undefined)) return;
-		this.#entries.refresh();
+		if (this.#isClosed || !this.#isAwaited) return;
 		const handedId = this.#handed?.delivery.deliveryId;
-		if (handedId !== undefined && this.#entries.has(handedId)) this.#appeared(handedId);
-		const file = this.#host.file();
-		if (file === "absent") return;
-		for (const [deliveryId, shown] of this.#shown) {
-			const entryId = this.#entries.entryId(deliveryId);
-			if (entryId === undefined) continue;
-			if (!shown.injected) {
-				shown.injected = true;
-				this.#receipt({ deliveryId, event: "injected", evidence: file === "memory" ? `entry ${entryId}, session kept in memory` : `entry ${entryId}` });
-			}
-			if (shown.answered) this.#receipt({ deliveryId, event: "seen", evidence: "in an answered model request" });
-			// What a compaction took away before any request is never seen, and not waited for without end.
-			if (shown.answered || this.#shown.size > SHOWN_LIMIT) this.#shown.delete(deliveryId);
-		}
+		if (handedId !== undefined && this.#evidence.isEntry(handedId)) this.#appeared(handedId);
+		this.#evidence.report();
+	}
+
+	get #isAwaited(): boolean {
+		return this.#handed !== undefined || this.#evidence.isAwaited;
 	}
 
 	#announce(held: Held, reason: WaitReason, again = false): void {

@@ -2,8 +2,10 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as hostPackage from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { contentText } from "./content-text.ts";
 import { findAgent } from "./find-agent.ts";
 import { guards } from "./guard.ts";
+import { hostLaunch } from "./host-launch.ts";
 import { hostSession } from "./host-session.ts";
 import { addInstructions } from "./instructions.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -11,7 +13,8 @@ import { CUSTOM_TYPE } from "./session-entries.ts";
 import { systemTimers } from "./timers.ts";
 import { messageCard } from "./ui/message-card.ts";
 
-const EXTENSION_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const EXTENSION_FILE = fileURLToPath(import.meta.url);
+const EXTENSION_ROOT = dirname(dirname(EXTENSION_FILE));
 
 /** Wires Pi's events to the modules. Opens nothing: that is session_start's. */
 export default function (pi: ExtensionAPI): void {
@@ -24,13 +27,16 @@ export default function (pi: ExtensionAPI): void {
 			// The session is over, and with it the screen that this was for.
 		}
 	};
+	const { env } = process;
+	const agentDir = hostPackage.getAgentDir();
+	const hostVersion = hostPackage.VERSION;
+	const timers = systemTimers(report);
 	const lifecycle = new Lifecycle({
-		env: process.env,
-		agentDir: hostPackage.getAgentDir(),
-		hostVersion: hostPackage.VERSION,
-		timers: systemTimers(report),
+		...{ env, agentDir, hostVersion, timers },
 		scope: globalThis,
-		findAgent: () => findAgent(process.env, EXTENSION_ROOT),
+		mutateFile: typeof hostPackage.withFileMutationQueue === "function" ? hostPackage.withFileMutationQueue : undefined,
+		findAgent: () => findAgent(env, EXTENSION_ROOT),
+		hostLaunch: () => hostLaunch(process, EXTENSION_FILE, agentDir),
 	});
 	const { guarded, guardedAsync } = guards(report);
 
@@ -50,7 +56,7 @@ export default function (pi: ExtensionAPI): void {
 			lifecycle.start(
 				session,
 				({ level, text }) => ctx.ui.notify(text, level),
-				(agentPath) => hostSession(pi, ctx, agentPath, process.env),
+				(agentPath) => hostSession(pi, ctx, { agentPath, env, hostVersion, timers }),
 			);
 		}),
 	);
@@ -69,7 +75,22 @@ export default function (pi: ExtensionAPI): void {
 
 	pi.on(
 		"input",
-		guarded(() => lifecycle.attachment?.inbox.inputArrived()),
+		guarded((event) => {
+			lifecycle.attachment?.inbox.inputArrived();
+			lifecycle.attachment?.stopper.inputArrived(event);
+			lifecycle.attachment?.closer.disturbed("there was input");
+		}),
+	);
+	pi.on(
+		"user_bash",
+		guarded(() => {
+			lifecycle.attachment?.closer.disturbed("a person ran a command");
+			return undefined;
+		}),
+	);
+	pi.on(
+		"session_tree",
+		guarded(() => lifecycle.attachment?.closer.disturbed("the session went to another branch")),
 	);
 	pi.on(
 		"before_agent_start",
@@ -77,6 +98,7 @@ export default function (pi: ExtensionAPI): void {
 			const attachment = lifecycle.attachment;
 			if (attachment === undefined) return undefined;
 			attachment.inbox.inputArrived();
+			attachment.stopper.runPrepared();
 			await attachment.whenKnown();
 			return addInstructions(event, attachment.instructions);
 		}),
@@ -86,6 +108,7 @@ export default function (pi: ExtensionAPI): void {
 		guarded(() => {
 			lifecycle.attachment?.inbox.runStarted();
 			lifecycle.attachment?.activity.runStarted();
+			lifecycle.attachment?.closer.runStarted();
 		}),
 	);
 	pi.on(
@@ -96,6 +119,7 @@ export default function (pi: ExtensionAPI): void {
 		"message_end",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.messageEnded(event.message);
+			if (event.message.role === "user") lifecycle.attachment?.stopper.userMessageShown(contentText(event.message.content));
 		}),
 	);
 	pi.on(
@@ -123,8 +147,10 @@ export default function (pi: ExtensionAPI): void {
 	);
 	pi.on(
 		"agent_settled",
-		guarded(() => {
+		guarded((_event, ctx) => {
 			lifecycle.attachment?.activity.settled();
+			lifecycle.attachment?.stopper.settled(!ctx.hasPendingMessages());
+			lifecycle.attachment?.closer.runEnded();
 			lifecycle.attachment?.inbox.settled();
 		}),
 	);
@@ -134,6 +160,7 @@ export default function (pi: ExtensionAPI): void {
 		guarded(() => {
 			lifecycle.attachment?.activity.compactionStarted();
 			lifecycle.attachment?.inbox.compactionStarted();
+			lifecycle.attachment?.closer.compactionStarted();
 			return undefined;
 		}),
 	);

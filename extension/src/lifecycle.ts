@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type AttachFacts, type AttachedHost, Attachment } from "./attachment.ts";
 import { Claim } from "./claim.ts";
+import type { MutateFile } from "./config-queue.ts";
 import type { GoodbyeReason, StartReason } from "./contract.ts";
 import type { FoundAgent } from "./find-agent.ts";
+import type { HostLaunch } from "./host-launch.ts";
 import { takeLaunchFacts } from "./launch.ts";
 import { readSettings, type Settings, SettingsError, settingsPath } from "./settings.ts";
 import type { Timers } from "./timers.ts";
@@ -24,7 +26,10 @@ export interface Surroundings {
 	readonly timers: Timers;
 	/** Where claim and launch ticket stand: globalThis outside tests. */
 	readonly scope: object;
+	/** The host's queue of file changes, where it has one. */
+	readonly mutateFile: MutateFile | undefined;
 	findAgent(): FoundAgent;
+	hostLaunch(): HostLaunch | undefined;
 }
 
 /** TUI sessions attach; RPC sessions where they were launched or the person wants it; print and JSON ones never. */
@@ -72,7 +77,7 @@ export class Lifecycle {
 	}
 
 	#attach(session: StartedSession, notify: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
-		const { env, agentDir, hostVersion, timers, scope } = this.#around;
+		const { env, agentDir, hostVersion, timers, scope, mutateFile } = this.#around;
 		const settings = readSettings(settingsPath(agentDir));
 		const { wasLaunched, ...launch } = takeLaunchFacts(env, session.sessionId, scope);
 		if (!mayAttach(session.mode, settings, wasLaunched)) return;
@@ -95,9 +100,10 @@ export class Lifecycle {
 			mode: session.mode,
 			startReason: session.reason,
 			workspaceMode: settings.workspace,
+			launch: this.#around.hostLaunch(),
 			...launch,
 		};
-		const attachment = new Attachment(hostFor(agent.path), facts, timers, randomUUID);
+		const attachment = new Attachment(hostFor(agent.path), facts, timers, randomUUID, mutateFile);
 		this.#attachment = attachment;
 		attachment.start();
 	}

@@ -12,8 +12,11 @@ export interface ToolLink {
 	notify(method: string, params: JsonObject): boolean;
 }
 
-/** Runs one tool call and never rejects. */
-export type RunTool = (name: string, args: unknown, signal: AbortSignal | undefined) => Promise<ToolAnswer>;
+/** The tool with which a worker hands over before it is closed. */
+export const HANDOFF_TOOL = "intercom_report_handoff";
+
+/** Runs one tool call, whose id in the host is `toolCallId`, and never rejects. */
+export type RunTool = (tool: ToolSpec, args: unknown, signal: AbortSignal | undefined, toolCallId: string) => Promise<ToolAnswer>;
 
 /**
  * Keeps the host's tools equal to those that the agent lists for the session's role. A host tool can't be removed: one
@@ -56,7 +59,8 @@ export class ToolCalls {
 		this.#mintId = mintId;
 	}
 
-	readonly run: RunTool = async (name, args, signal) => {
+	/** Never rejects. */
+	async run(name: string, args: unknown, signal: AbortSignal | undefined): Promise<ToolAnswer> {
 		const callId = this.#mintId();
 		let wasSent = false;
 		let giveUpAt = this.#timers.now() + REPEAT_LIMIT_MS;
@@ -75,7 +79,7 @@ export class ToolCalls {
 				wasSent = true;
 			}
 		}
-	};
+	}
 
 	/** An abort asks the agent to cancel, and waits a moment for its word on what had happened by then. */
 	#abortable(answer: Promise<unknown>, callId: string, signal: AbortSignal | undefined): Promise<unknown> {

@@ -45,12 +45,13 @@ function agentSends(...messages: JsonObject[]): void {
 	renameSync(join(folder, `.${name}`), join(folder, "send", name));
 }
 
+function lines(): JsonObject[] {
+	const records = readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n");
+	return records.map((line) => JSON.parse(line).message).filter(isObject);
+}
+
 function received(method: string): JsonObject[] {
-	const lines = readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n");
-	return lines.flatMap((line) => {
-		const { message } = JSON.parse(line);
-		return isObject(message) && message.method === method && isObject(message.params) ? [message.params] : [];
-	});
+	return lines().flatMap((message) => (message.method === method && isObject(message.params) ? [message.params] : []));
 }
 
 /** What the agent has received once everything sent before is there: a tool call's answer comes after it. */
@@ -175,6 +176,143 @@ describe("a terminal session", () => {
 		const next = await start("reload");
 		await next.until(/status worker Builder/);
 		assert.deepEqual(received("initialize").map(({ startReason }) => startReason), ["startup", "reload"]);
+	});
+});
+
+describe("a session's jobs", () => {
+	const HANDOFF_TOOL = { ...TOOL, name: "intercom_report_handoff" };
+
+	/** Starts a worker, and asks it for `kind`. */
+	async function attached(pi = new FakePi("s1", folder)): Promise<FakePi> {
+		process.env.FAKE_AGENT_SESSION = JSON.stringify({ ...WORKER, tools: [TOOL, HANDOFF_TOOL] });
+		await start("resume", pi);
+		await pi.until(/status worker Builder/);
+		return pi;
+	}
+
+	let controls = 0;
+
+	/** Sends a control and resolves with what the host answers. */
+	async function control(pi: FakePi, kind: string, params: JsonObject = {}): Promise<JsonObject> {
+		const id = `c${++controls}`;
+		agentSends({ id, method: "control", params: { controlId: id, kind, ...params } });
+		for (;;) {
+			await receivedByNow(pi, "");
+			const answer = lines().find((message) => message.id === id && message.method === undefined);
+			if (isObject(answer?.result)) return answer.result;
+			if (isObject(answer?.error)) return answer.error;
+		}
+	}
+
+	async function handsOver(pi: FakePi): Promise<void> {
+		await control(pi, "prepareClose", { jobId: "j", handoffEnvelopeId: "m1" });
+		await pi.emit("agent_start");
+		const result = await pi.tools.get("intercom_report_handoff")?.execute("call-1", { jobId: "j", summary: "done" }, undefined);
+		assert.equal(result?.terminate, true);
+		pi.branch = [{ type: "message", message: { role: "toolResult", toolCallId: "call-1", isError: false } }];
+		await pi.emit("agent_settled");
+		await job(pi, "settled");
+	}
+
+	/** Waits for a job event: each tool call shows what has arrived before it. */
+	async function job(pi: FakePi, event: string): Promise<JsonObject> {
+		for (;;) {
+			const found = (await receivedByNow(pi, "job")).find((params) => params.event === event);
+			if (found !== undefined) return found;
+		}
+	}
+
+	test("that are known to be safe on this host, and how it was started, are told to the agent", async () => {
+		await attached();
+		const [initialize] = received("initialize");
+		assert.deepEqual(initialize?.capabilities, ["stop", "close"]);
+		assert.ok(isObject(initialize.launch));
+		assert.equal(initialize.launch.agentDir, join(folder, "pi"));
+		assert.match(String(initialize.launch.extension), /\/extension\/src\/index\.ts$/);
+	});
+
+	test("are announced by no host that lacks a function they need", async () => {
+		const pi = new FakePi("s1", folder);
+		delete (pi.api as { sendUserMessage?: unknown }).sendUserMessage;
+		await attached(pi);
+		assert.deepEqual(received("initialize")[0]?.capabilities, []);
+		assert.match(String((await control(pi, "stop", { jobId: "j", requestedAt: "2026-01-01T00:00:00Z" })).error), /not known to stop safely .* nothing was done/);
+		assert.match(String((await control(pi, "prepareClose", { jobId: "j", handoffEnvelopeId: "m1" })).error), /not known to close safely/);
+		assert.doesNotMatch(pi.happened.join(), /aborted|typed/);
+	});
+
+	test("leave a probe and a report of its status to what it is now", async () => {
+		const pi = await attached();
+		assert.deepEqual(await control(pi, "probe"), { ok: true, busy: false, sessionId: "s1" });
+		pi.idle = false;
+		assert.deepEqual(await control(pi, "reportStatus"), { ok: true, busy: true, sessionId: "s1" });
+	});
+
+	test("are refused in words where the control lacks what it needs", async () => {
+		const pi = await attached();
+		for (const kind of ["stop", "prepareClose", "commitClose", "endClose", "reloadResponsibility", "unheardOf"]) {
+			assert.equal((await control(pi, kind, kind === "stop" ? { jobId: "j" } : {})).ok, false, kind);
+		}
+		assert.match(String((await control(pi, "stop", { jobId: "j", requestedAt: "yesterday" })).message), /requestedAt is not a time/);
+	});
+
+	test("stop it through a command that Pi runs at once, after the answer", async () => {
+		const pi = await attached();
+		pi.idle = false;
+		assert.deepEqual(await control(pi, "stop", { jobId: "j", requestedAt: "2026-01-01T00:00:00.123456789+00:00" }), { ok: true });
+		assert.equal((await job(pi, "stopped")).jobId, "j");
+		assert.match(pi.happened.join(), /typed \/intercom-stop j,aborted/);
+	});
+
+	test("end it after a handoff and a commit", async () => {
+		const pi = await attached();
+		await handsOver(pi);
+		assert.deepEqual(await control(pi, "commitClose", { jobId: "j", nonce: "n" }), { ok: true, nonce: "n" });
+		await pi.until(/shut down/);
+	});
+
+	for (const [what, event] of [
+		["input", "input"],
+		["a person's command", "user_bash"],
+		["a move to another branch", "session_tree"],
+		["a new run", "agent_start"],
+		["a compaction", "session_before_compact"],
+	] as const) {
+		test(`do not end it after ${what} since the handoff`, async () => {
+			const pi = await attached();
+			await handsOver(pi);
+			await pi.emit(event, { text: "wait", source: "interactive" });
+			await job(pi, "invalidated");
+			assert.equal((await control(pi, "commitClose", { jobId: "j", nonce: "n" })).ok, false);
+			assert.doesNotMatch(pi.happened.join(), /shut down/);
+		});
+	}
+
+	test("are forgotten when the agent dies, the broker is lost, or the session is reloaded", async () => {
+		const pi = await attached();
+		await handsOver(pi);
+		agentSends({ method: "session", params: { ...WORKER, connection: "connecting", statusText: "reconnecting", tools: [TOOL, HANDOFF_TOOL] } });
+		await pi.until(/status reconnecting/);
+		assert.match(String((await control(pi, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
+		await handsOver(pi);
+		process.kill(JSON.parse(readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n").at(-1) ?? "").pid, "SIGKILL");
+		await pi.until(/status intercom: starting the agent again/);
+		assert.match(String((await control(pi, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
+		await handsOver(pi);
+		await pi.emit("session_shutdown", { reason: "reload" });
+		const next = await attached();
+		assert.match(String((await control(next, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
+	});
+});
+
+describe("the command for jobs", () => {
+	test("cancels the session's work where a person types it, and no more", async () => {
+		const pi = await start();
+		await pi.until(/status worker Builder/);
+		pi.idle = false;
+		await pi.runsCommand("/intercom-stop");
+		await pi.runsCommand("/intercom-stop some-job");
+		assert.deepEqual(pi.happened.filter((text) => /aborted|shut down/.test(text)), ["aborted"]);
 	});
 });
 

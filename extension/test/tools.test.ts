@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AgentGone, AgentRefusal } from "../src/json-rpc.ts";
+import { inConfigQueue } from "../src/config-queue.ts";
 import type { JsonObject, ToolSpec } from "../src/contract.ts";
 import { ToolCalls, type ToolLink, ToolSet } from "../src/tools.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
@@ -173,5 +174,38 @@ describe("a tool call", () => {
 		await turns();
 		link.calls[0]?.resolve({ nonsense: 1 });
 		assert.equal((await answer).isError, true);
+	});
+});
+
+describe("a call that changes the workspace's config", () => {
+	test("waits in the host's queue for that file", async () => {
+		const paths: string[] = [];
+		const answer = await inConfigQueue(
+			(path, change) => {
+				paths.push(path);
+				return change();
+			},
+			"/w",
+			() => Promise.resolve("done"),
+		);
+		assert.equal(answer, "done");
+		assert.deepEqual(paths, ["/w/.pi-intercom/config.json"]);
+	});
+
+	test("is made all the same where there is no queue, no workspace, or a queue that can't take the path", async () => {
+		const call = (): Promise<string> => Promise.resolve("done");
+		assert.equal(await inConfigQueue(undefined, "/w", call), "done");
+		assert.equal(await inConfigQueue(() => Promise.reject(new Error("EACCES")), "/w", call), "done");
+		assert.equal(await inConfigQueue(() => Promise.reject(new Error("not used")), undefined, call), "done");
+	});
+
+	test("is made once, even where the queue fails after it", async () => {
+		let calls = 0;
+		const failsLate = async <T>(_path: string, change: () => Promise<T>): Promise<T> => {
+			await change();
+			throw new Error("late");
+		};
+		assert.equal(await inConfigQueue(failsLate, "/w", () => Promise.resolve(++calls)), 1);
+		assert.equal(calls, 1);
 	});
 });

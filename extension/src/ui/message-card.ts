@@ -1,3 +1,4 @@
+import { contentText } from "../content-text.ts";
 import { intercomDetails } from "../session-entries.ts";
 import { type Colours, FoldedText } from "./folded.ts";
 import { plainLine, plainLines } from "./plain.ts";
@@ -12,12 +13,4 @@ export function messageCard(message: { readonly content: unknown }, isExpanded: 
 	const sender = colours.fg("customMessageLabel", colours.bold(`✉ ${name}`)) + (role === "" ? "" : colours.fg("dim", ` ${role}`));
 	const body = isExpanded ? plainLines(text).map((line) => colours.fg("customMessageText", line)) : [];
 	return new FoldedText(`${sender}  ${colours.fg("customMessageText", summary)}`, body, paddingColumns);
-}
-
-function contentText(content: unknown): string {
-	if (typeof content === "string") return content;
-	if (!Array.isArray(content)) return "";
-	return content
-		.map((part: unknown) => (typeof part === "object" && part !== null && "text" in part && typeof part.text === "string" ? part.text : ""))
-		.join("");
 }

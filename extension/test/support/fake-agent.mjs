@@ -4,7 +4,7 @@
 // sends each file that appears in the folder's `send` (oldest name first) as it is, then deletes it. The first state
 // it sends is FAKE_AGENT_SESSION, or a plain peer. FAKE_AGENT_MODE: `deaf` ignores the end of its input and SIGTERM,
 // `mute` never answers, `dying` ends at once.
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -55,6 +55,16 @@ createInterface({ input: process.stdin, crlfDelay: Infinity })
 			const { name, arguments: args, callId } = message.params;
 			if (args.die === true) process.exit(4);
 			if (args.hang === true) return;
+			// Changes a file as one does who reads it well before writing.
+			if (args.rewrite !== undefined) {
+				const { path, from, to } = args.rewrite;
+				const before = readFileSync(path, "utf8");
+				setTimeout(() => {
+					writeFileSync(path, before.replace(from, to));
+					write({ id: message.id, result: { text: "written", summary: "written", isError: false } });
+				}, 500);
+				return;
+			}
 			write({ id: message.id, result: { text: `${name} ran as ${callId}`, summary: `${name} ran`, isError: args.fail === true } });
 		} else if (message.method === "tools/cancel") {
 			record({ event: "cancel", callId: message.params.callId });

@@ -6,7 +6,7 @@ type Callback = (event: object, ctx: object) => unknown;
 export interface RegisteredTool {
 	readonly name: string;
 	readonly exposure: string;
-	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean }>;
+	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean; terminate: boolean }>;
 }
 
 /** As much of Pi as an extension sees of one session: its API object and its event context. */
@@ -16,6 +16,10 @@ export class FakePi {
 	readonly saved: object[] = [];
 	readonly tools = new Map<string, RegisteredTool>();
 	readonly callbacks = new Map<string, Callback[]>();
+	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
+	/** The session's current branch. */
+	branch: object[] = [];
+	pendingMessages = false;
 	sessionName: string | undefined;
 	idle = true;
 	trusted = true;
@@ -41,6 +45,13 @@ export class FakePi {
 			this.#note(`tool ${tool.exposure} ${tool.name}`);
 		},
 		registerMessageRenderer: () => undefined,
+		registerCommand: (name: string, { handler }: { handler(args: string, ctx: object): Promise<void> }) => void this.commands.set(name, handler),
+		getCommands: () => [...this.commands.keys()].map((name) => ({ name, source: "extension" })),
+		sendUserMessage: (text: string) => {
+			this.#live();
+			this.#note(`typed ${text}`);
+			void this.runsCommand(text);
+		},
 		sendMessage: (message: HostMessage) => {
 			this.#live();
 			this.sent.push(message);
@@ -59,11 +70,13 @@ export class FakePi {
 		ui: {
 			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
 			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
+			getEditorText: () => "",
 		},
 		sessionManager: {
 			getSessionId: () => this.sessionId,
 			getSessionFile: () => undefined,
 			getEntries: () => this.saved,
+			getBranch: () => this.branch,
 		},
 		getContextUsage: () => undefined,
 		isIdle: () => {
@@ -71,7 +84,21 @@ export class FakePi {
 			return this.idle;
 		},
 		isProjectTrusted: () => this.trusted,
+		hasPendingMessages: () => this.pendingMessages,
+		abort: () => {
+			this.#live();
+			this.idle = true;
+			this.#note("aborted");
+		},
+		shutdown: () => this.#note("shut down"),
+		waitForIdle: () => Promise.resolve(),
 	};
+
+	/** Runs a command as Pi does where one is typed or sent. */
+	async runsCommand(text: string): Promise<void> {
+		const [, name = "", args = ""] = /^\/(\S+) ?(.*)$/s.exec(text) ?? [];
+		await this.commands.get(name)?.(args, { ...this.#ctx, mode: this.mode });
+	}
 
 	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */
 	async emit(type: string, event: object = {}): Promise<unknown[]> {

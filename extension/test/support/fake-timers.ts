@@ -34,3 +34,11 @@ export class FakeTimers implements Timers {
 		return this.#pending.length;
 	}
 }
+
+/** Moves the clock in steps, and lets every promise that can go on do so after each. */
+export async function passes(timers: FakeTimers, ms: number, stepMs = 10): Promise<void> {
+	for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
+		timers.advance(stepMs);
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+}
