@@ -82,7 +82,7 @@ check "protos: buf lint" "$BUF" lint protos
 check "protos: buf format" "$BUF" format -d --exit-code protos
 
 check "extension: types" "$MODULES/.bin/tsc" -p extension --noEmit
-node_tests "extension: tests" extension 'test/**/*.test.ts'
+node_tests "extension: tests" extension 'test/*.test.ts'
 
 # The C++ tests, with sanitizers, two programs at a time. Configured first, so
 # that the filter knows their names.
@@ -96,6 +96,7 @@ check "clang: thread safety" build clang -DINTERCOM_TESTS=OFF
 
 # The programs that users run, on real Pi sessions.
 if [ "$quick" = 0 ]; then
+  node_tests "extension: live" extension 'test/live/*.test.ts'
   files=()
   for file in tests/e2e/*.test.mjs tests/faults/*.test.mjs; do
     ! wanted "$(suite "$file")" || files+=("$file")
