@@ -39,6 +39,11 @@ struct JobRow {
   bool pending() const { return state <= v1::Job::STATE_SUBMITTED; }
   // Pending or uncertain.
   bool open() const { return pending() || state == v1::Job::STATE_UNCERTAIN; }
+  // Whether it keeps everything else from its worker. A stop does not.
+  bool fences() const {
+    return open() && !session_id.empty() &&
+           (kind == v1::Job::KIND_CLOSE || kind == v1::Job::KIND_RESUME);
+  }
   bool is_launch() const {
     return kind == v1::Job::KIND_CREATE || kind == v1::Job::KIND_RESUME;
   }
