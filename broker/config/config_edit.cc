@@ -1,18 +1,12 @@
 #include "broker/config/config_edit.h"
 
-#include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
-#include "broker/config/json_syntax.h"
-#include "broker/config/json_text.h"
-#include "broker/config/workspace_config.h"
+#include "broker/config/config_splice.h"
 
 namespace intercom {
 namespace {
@@ -20,78 +14,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::string_view kFileName = "config.json";
 constexpr char kCoordinatorDescription[] =
     "Leads this workspace: plans, hands out work and reviews the results.";
-
-// Bytes to put in place of a span.
-struct Splice {
-  Span span;
-  std::string bytes;
-};
-
-absl::Status EntryInvalid(absl::string_view what) {
-  return Error(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID",
-               std::string(what));
-}
-
-std::string Apply(std::string_view text, std::vector<Splice> splices) {
-  std::sort(splices.begin(), splices.end(),
-            [](const Splice& a, const Splice& b) {
-              return a.span.begin < b.span.begin;
-            });
-  std::string out;
-  size_t at = 0;
-  for (const Splice& splice : splices) {
-    out += text.substr(at, splice.span.begin - at);
-    out += splice.bytes;
-    at = splice.span.end;
-  }
-  out += text.substr(at);
-  return out;
-}
-
-// The JSON text of `value`, at most `indent` spaces a level (-1: one line).
-absl::StatusOr<std::string> Dump(const ordered_json& value, int indent) {
-  try {
-    return value.dump(indent);
-  } catch (const json::exception&) {
-    return EntryInvalid("text is not valid UTF-8");
-  }
-}
-
-// `text`, unless it breaks a rule of the config.
-absl::StatusOr<std::string> Checked(std::string text) {
-  const auto config = WorkspaceConfig::Parse(text, kFileName);
-  if (!config.ok()) return EntryInvalid(config.status().message());
-  return text;
-}
-
-// An entry in the text of a valid config.
-struct EntryText {
-  json value;
-  Span span;
-};
-
-absl::StatusOr<std::vector<EntryText>> Entries(std::string_view bytes) {
-  INTERCOM_RETURN_IF_ERROR(WorkspaceConfig::Parse(bytes, kFileName).status());
-  INTERCOM_ASSIGN_OR_RETURN(json file, ParseConfigJson(bytes, kFileName));
-  std::vector<EntryText> entries;
-  for (const Span& span :
-       ElementSpans(bytes, ValueOf(bytes, RootSpan(bytes), "agents"))) {
-    entries.push_back({std::move(file["agents"][entries.size()]), span});
-  }
-  return entries;
-}
-
-bool IsFenced(const json& worker) {
-  const std::set<std::string> kFencing = {
-      "requested", "awaiting_handoff", "awaiting_settlement",
-      "ready",     "closing",          "uncertain"};
-  const auto job = worker.find("closeJob");
-  return job != worker.end() &&
-         kFencing.count(job->at("state").get<std::string>()) > 0;
-}
 
 ordered_json ToJson(const v1::AgentEntry& agent, bool coordinator) {
   return {{"sessionId", agent.session_id()},
@@ -114,7 +38,7 @@ absl::StatusOr<std::string> ChangeEntry(std::string_view bytes,
     INTERCOM_ASSIGN_OR_RETURN(std::string text, Dump(*value, -1));
     splices.push_back({member.value, std::move(text)});
   }
-  return Checked(Apply(bytes, std::move(splices)));
+  return Checked(ApplySplices(bytes, std::move(splices)));
 }
 
 // Appends an entry behind `last`, in the way in which `last` is written.
@@ -122,17 +46,12 @@ absl::StatusOr<std::string> AddEntry(std::string_view bytes, Span last,
                                      const ordered_json& wanted) {
   const std::string_view line_indent = LineIndent(bytes, last.begin);
   const bool own_line = line_indent.data() != nullptr;
-  const bool many_lines =
-      bytes.substr(last.begin, last.end - last.begin).find('\n') !=
-      std::string_view::npos;
-  const std::string newline = NewlineOf(bytes) + std::string(line_indent);
-  INTERCOM_ASSIGN_OR_RETURN(std::string text,
-                            Dump(wanted, own_line && many_lines ? 1 : -1));
-  // Strings hold no raw line end, so these are all structure.
-  text = absl::StrReplaceAll(
-      text, {{"\n ", newline + IndentOf(bytes)}, {"\n}", newline + "}"}});
-  text = absl::StrCat(own_line ? "," + newline : std::string(", "), text);
-  return Checked(Apply(bytes, {{{last.end, last.end}, std::move(text)}}));
+  INTERCOM_ASSIGN_OR_RETURN(
+      std::string text, DumpAs(bytes, line_indent,
+                               own_line && HasManyLines(bytes, last), wanted));
+  text = NextOf(bytes, line_indent) + text;
+  return Checked(
+      ApplySplices(bytes, {{{last.end, last.end}, std::move(text)}}));
 }
 
 }  // namespace
@@ -150,14 +69,6 @@ absl::StatusOr<std::string> UpsertWorker(std::string_view bytes,
       return Error(absl::StatusCode::kFailedPrecondition,
                    "TARGET_IS_COORDINATOR",
                    "the coordinator cannot be configured as a worker");
-    }
-    if (IsFenced(entry.value)) {
-      return Error(
-          absl::StatusCode::kFailedPrecondition, "WORKER_FENCED",
-          absl::StrCat(entry.value["name"].get<std::string>(),
-                       " is being closed (",
-                       entry.value["closeJob"]["state"].get<std::string>(),
-                       "); configure it again afterwards"));
     }
     return ChangeEntry(bytes, entry, wanted);
   }
@@ -189,7 +100,7 @@ absl::StatusOr<std::string> DropDashboardPort(std::string_view bytes) {
       const Span span =
           i > 0 ? Span{members[i - 1].whole.end, members[i].whole.end}
                 : Span{members[0].whole.begin, members[1].whole.begin};
-      return Checked(Apply(bytes, {{span, ""}}));
+      return Checked(ApplySplices(bytes, {{span, ""}}));
     }
   }
   return std::string(bytes);

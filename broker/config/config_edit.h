@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "intercom/v1/roster.pb.h"
+#include "intercom/v1/work.pb.h"
 
 namespace intercom {
 
@@ -22,8 +23,7 @@ namespace intercom {
 // the one with `agent.session_id`, keeping its handoff, closeJob and unknown
 // keys. `coordinator` and `entry_hash` of `agent` are ignored.
 //
-// FAILED_PRECONDITION: WORKER_FENCED while its closeJob is pending or
-// uncertain; TARGET_IS_COORDINATOR if the id is the coordinator's.
+// FAILED_PRECONDITION (TARGET_IS_COORDINATOR) if the id is the coordinator's.
 absl::StatusOr<std::string> UpsertWorker(std::string_view bytes,
                                          const v1::AgentEntry& agent);
 
@@ -31,6 +31,13 @@ absl::StatusOr<std::string> UpsertWorker(std::string_view bytes,
 // there is none with that id.
 absl::StatusOr<std::string> SetPort(std::string_view bytes,
                                     std::string_view session_id, int port);
+
+// Records how far a close job has come in the entry of its session, and the
+// handoff with it unless that is null. NOT_FOUND (NO_ENTRY) if there is no such
+// entry.
+absl::StatusOr<std::string> SetCloseJob(std::string_view bytes,
+                                        const v1::Job& job,
+                                        const v1::Handoff* handoff);
 
 // Removes the coordinator's `dashboardPort`, if it is there.
 absl::StatusOr<std::string> DropDashboardPort(std::string_view bytes);

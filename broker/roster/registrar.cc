@@ -62,7 +62,7 @@ Registrar::Registrar(StateRunner& runner, ConfigLanes& lanes,
       clock_(clock),
       random_(random),
       facts_(std::move(facts)) {
-  mirror_.SetOnChanged(
+  mirror_.AddOnChanged(
       [this](const Workspace& workspace) { RefreshRoles(workspace); });
 }
 
@@ -225,10 +225,16 @@ void Registrar::Admit(PendingPtr pending, int64_t superseded_epoch) {
          row.attached_at = row.last_seen_at = clock_.Now();
          row.host_pid = hello.host_pid();
          row.host_start_ticks = hello.host_start_ticks();
+         if (on_admit_) {
+           INTERCOM_ASSIGN_OR_RETURN(
+               row.launch_job_id,
+               on_admit_(hello, row.workspace_root, effects));
+         }
          INTERCOM_ASSIGN_OR_RETURN(const int64_t epoch, sessions_.Attach(row));
          effects.AfterCommit([this, pending, epoch, superseded_epoch,
+                              launch_job_id = row.launch_job_id,
                               workspace = std::move(workspace)] {
-           Seat(pending, epoch, superseded_epoch, workspace);
+           Seat(pending, epoch, superseded_epoch, launch_job_id, workspace);
          });
          return absl::OkStatus();
        },
@@ -236,7 +242,7 @@ void Registrar::Admit(PendingPtr pending, int64_t superseded_epoch) {
 }
 
 void Registrar::Seat(PendingPtr pending, int64_t epoch,
-                     int64_t superseded_epoch,
+                     int64_t superseded_epoch, const std::string& launch_job_id,
                      std::shared_ptr<const Workspace> workspace) {
   const v1::Hello& hello = pending->hello;
   if (Attachment* live = roster_.Find(hello.session_id()); live != nullptr) {
@@ -257,6 +263,7 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
   attachment.token = NewSecret(random_);
   attachment.link = pending->link;
   attachment.hello = hello;
+  attachment.launch_job_id = launch_job_id;
   attachment.session_name = hello.session_name();
   attachment.since = clock_.Now();
   attachment.root = workspace == nullptr ? "" : workspace->root;

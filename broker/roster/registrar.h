@@ -75,6 +75,14 @@ class Registrar {
     observers_.push_back(&observer);
   }
 
+  // Called inside the command that admits a session to the workspace `root`,
+  // empty for peers: the id of the launch job that opened its host, or "". An
+  // error refuses the session.
+  using OnAdmit = absl::AnyInvocable<absl::StatusOr<std::string>(
+      const v1::Hello& hello, const std::string& root, Effects& effects)>;
+  // Before the first Attach.
+  void SetOnAdmit(OnAdmit on_admit) { on_admit_ = std::move(on_admit); }
+
   using Done = absl::AnyInvocable<void(absl::StatusOr<SessionKey>)>;
   // Registers a session. On success `done` is called, then Welcome is the first
   // frame on `link`. Refusals as described at
@@ -122,6 +130,7 @@ class Registrar {
   void TakeSeat(PendingPtr pending);
   void Admit(PendingPtr pending, int64_t superseded_epoch);
   void Seat(PendingPtr pending, int64_t epoch, int64_t superseded_epoch,
+            const std::string& launch_job_id,
             std::shared_ptr<const Workspace> workspace);
   void Leave(const Attachment& attachment, bool restarting);
   void RefreshRoles(const Workspace& workspace);
@@ -138,6 +147,7 @@ class Registrar {
   Random& random_;
   const Facts facts_;
   std::vector<AttachmentObserver*> observers_;
+  OnAdmit on_admit_;
   // Newcomers that wait for a seat, by session.
   absl::flat_hash_map<std::string, PendingPtr> waiting_;
   bool draining_ = false;

@@ -30,6 +30,8 @@ struct Attachment {
   // The host's process.
   int64_t host_pid = 0;
   v1::Hello hello;
+  // The launch that opened the host. Empty when a person did.
+  std::string launch_job_id;
   // Canonical workspace root; empty for peers.
   std::string root;
   // Relative to the root; the absolute directory for peers.

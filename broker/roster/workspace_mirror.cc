@@ -118,7 +118,7 @@ void WorkspaceMirror::Install(std::shared_ptr<const Workspace> workspace,
                               Effects& effects) {
   effects.AfterCommit([this, workspace = std::move(workspace)] {
     by_root_[workspace->root] = workspace;
-    if (on_changed_) on_changed_(*workspace);
+    for (OnChanged& on_changed : on_changed_) on_changed(*workspace);
   });
 }
 

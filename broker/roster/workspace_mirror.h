@@ -56,9 +56,9 @@ class WorkspaceMirror {
   WorkspaceMirror(WorkspaceStore& store, const Clock& clock)
       : store_(store), clock_(clock) {}
 
-  // Called after the commit of each change of a workspace.
-  void SetOnChanged(OnChanged on_changed) {
-    on_changed_ = std::move(on_changed);
+  // Called after the commit of each change of a workspace, in this order.
+  void AddOnChanged(OnChanged on_changed) {
+    on_changed_.push_back(std::move(on_changed));
   }
 
   // Loads the last good mirrors: at start, and after a failed commit.
@@ -83,7 +83,7 @@ class WorkspaceMirror {
 
   WorkspaceStore& store_;
   const Clock& clock_;
-  OnChanged on_changed_;
+  std::vector<OnChanged> on_changed_;
   absl::flat_hash_map<std::string, std::shared_ptr<const Workspace>> by_root_;
 };
 

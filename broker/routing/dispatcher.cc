@@ -132,6 +132,10 @@ absl::Status Dispatcher::Notify(const v1::Sender& sender,
 void Dispatcher::Pump(const std::string& session_id) {
   Outbox* outbox = Find(session_id);
   if (outbox == nullptr || !outbox->open()) return;
+  if (const auto closing = closing_.find(session_id);
+      closing != closing_.end()) {
+    return OfferAlone(*outbox, closing->second.exempt);
+  }
   while (const int limit = outbox->free_slots()) {
     const auto next = deliveries_.NextOpen(session_id, outbox->cursor(), limit);
     if (!next.ok()) {
@@ -150,6 +154,31 @@ void Dispatcher::Pump(const std::string& session_id) {
       }
     }
     if (static_cast<int>(next->size()) < limit) return;
+  }
+}
+
+void Dispatcher::OfferAlone(Outbox& outbox, const std::string& id) {
+  if (outbox.IsInFlight(id)) return;
+  const auto record = deliveries_.Find(id);
+  if (!record.ok()) {
+    spdlog::error("can't read delivery {}: {}", id, MessageOf(record.status()));
+    return;
+  }
+  if (record->has_value() && StatusOf(**record).open()) {
+    SendTo(outbox, **record);
+  }
+}
+
+void Dispatcher::BeginClosing(const std::string& session_id,
+                              std::string exempt) {
+  closing_[session_id] = {std::move(exempt), clock_.Now()};
+}
+
+void Dispatcher::EndClosing(const std::string& session_id) {
+  if (closing_.erase(session_id) == 0) return;
+  if (Outbox* outbox = Find(session_id)) {
+    outbox->Rewind();
+    Pump(session_id);
   }
 }
 
@@ -179,8 +208,14 @@ void Dispatcher::HoldBack(Outbox& outbox, const v1::DeliveryRecord& record) {
 }
 
 bool Dispatcher::Offer(Outbox& outbox, const v1::DeliveryRecord& record) {
-  const auto bytes = static_cast<int64_t>(record.envelope().ByteSizeLong());
-  if (!outbox.HasRoom(bytes)) return false;
+  if (!outbox.HasRoom(static_cast<int64_t>(record.envelope().ByteSizeLong()))) {
+    return false;
+  }
+  SendTo(outbox, record);
+  return true;
+}
+
+void Dispatcher::SendTo(Outbox& outbox, const v1::DeliveryRecord& record) {
   v1::AttachResponse frame;
   v1::Delivery& delivery = *frame.mutable_delivery();
   delivery.set_delivery_id(record.delivery_id());
@@ -192,9 +227,9 @@ bool Dispatcher::Offer(Outbox& outbox, const v1::DeliveryRecord& record) {
   }
   delivery.set_redelivered(record.state() >= v1::DELIVERY_STATE_DELIVERED ||
                            outbox.repeats().contains(record.sequence()));
-  outbox.Offered(record.sequence(), record.delivery_id(), bytes);
+  outbox.Offered(record.sequence(), record.delivery_id(),
+                 static_cast<int64_t>(record.envelope().ByteSizeLong()));
   outbox.link().Send(std::move(frame));
-  return true;
 }
 
 void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
@@ -211,13 +246,21 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
     record.set_wait_reason(reason);
     *record.mutable_waiting_since() = ToProto(since);
   };
+  const Outbox* outbox = Find(record.recipient_session_id());
+  if (const auto closing = closing_.find(record.recipient_session_id());
+      closing != closing_.end() &&
+      record.delivery_id() != closing->second.exempt &&
+      (outbox == nullptr || !outbox->IsInFlight(record.sequence()))) {
+    // Also while it is away: that it comes back changes nothing.
+    since = std::max(since, closing->second.since);
+    return waits(v1::WAIT_REASON_CLOSING);
+  }
   if (presence.presence != v1::PRESENCE_ATTACHED) {
     if (presence.since.has_value()) since = std::max(since, *presence.since);
     return waits(presence.presence == v1::PRESENCE_RESTARTING
                      ? v1::WAIT_REASON_STARTING
                      : v1::WAIT_REASON_AWAY);
   }
-  const Outbox* outbox = Find(record.recipient_session_id());
   if (outbox == nullptr) return waits(v1::WAIT_REASON_AWAY);
   if (outbox->IsInFlight(record.sequence())) return;  // as the host said
   if (!outbox->open()) return waits(v1::WAIT_REASON_STARTING);

@@ -101,16 +101,31 @@ class Dispatcher : public AttachmentObserver {
   // Says in `record` why it waits and since when, if it does.
   void DescribeWait(v1::DeliveryRecord& record) const;
 
+  // From now on the session is offered nothing but the delivery `exempt`, for
+  // which the window always has room: what fills it may be held until the
+  // close is over. Its other mail waits, across attachments, until EndClosing.
+  void BeginClosing(const std::string& session_id, std::string exempt);
+  void EndClosing(const std::string& session_id);
+
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment& attachment, bool restarting) override;
 
  private:
   Outbox* Find(std::string_view session_id);
   const Outbox* Find(std::string_view session_id) const;
+  struct Closing {
+    // The one delivery that it is offered.
+    std::string exempt;
+    absl::Time since;
+  };
+
   // Offers what fits into the window.
   void Pump(const std::string& session_id);
+  // Offers the delivery `id` if it is open and not on its way.
+  void OfferAlone(Outbox& outbox, const std::string& id);
   // False if its window has no room for it.
   bool Offer(Outbox& outbox, const v1::DeliveryRecord& record);
+  void SendTo(Outbox& outbox, const v1::DeliveryRecord& record);
   // Keeps it, and what its sender sent after it, until that is decided.
   void HoldBack(Outbox& outbox, const v1::DeliveryRecord& record);
   // Whether a delivery waits until an earlier one of its sender is withdrawn.
@@ -159,6 +174,8 @@ class Dispatcher : public AttachmentObserver {
   const MailLimits limits_;
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
   Withdrawals withdrawals_;
+  // Sessions that are being closed.
+  absl::flat_hash_map<std::string, Closing> closing_;
   // The greatest sequence of earlier brokers, and who was reconciled since.
   int64_t earlier_sequence_ = 0;
   absl::flat_hash_set<std::string> reconciled_;

@@ -256,6 +256,8 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
     case v1::AttachRequest::kResponsibilityLoaded:
       return core_.registrar.SetLoaded(
           key, frame.responsibility_loaded().entry_hash());
+    case v1::AttachRequest::kJobEvent:
+      return core_.jobs.OnEvent(key, std::move(*frame.mutable_job_event()));
     case v1::AttachRequest::kGoodbye:
       Leave(frame.goodbye().reason());
       return Close(absl::OkStatus());

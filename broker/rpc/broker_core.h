@@ -6,6 +6,7 @@
 #include "broker/work/admission.h"
 #include "broker/work/controls.h"
 #include "broker/work/inspection.h"
+#include "broker/work/job_desk.h"
 #include "broker/work/mail.h"
 #include "broker/work/worker_desk.h"
 
@@ -20,6 +21,10 @@ struct BrokerCore {
   Mail& mail;
   WorkerDesk& workers;
   Inspection& inspection;
+  LaunchDesk& launches;
+  StopDesk& stops;
+  CloseDesk& closes;
+  JobDesk& jobs;
 };
 
 }  // namespace intercom

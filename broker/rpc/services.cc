@@ -2,61 +2,10 @@
 
 #include <utility>
 
-#include "broker/rpc/status_conversion.h"
+#include "broker/rpc/serve.h"
 
 namespace intercom {
 namespace {
-
-// Finishes a unary call on the executor: the core answers on threads that must
-// not write.
-void FinishLater(SerialExecutor& executor, grpc::CallbackServerContext* context,
-                 grpc::ServerUnaryReactor* reactor, absl::Status status) {
-  executor.Post([context, reactor, status = std::move(status)] {
-    if (!status.ok()) {
-      context->AddTrailingMetadata(kReasonMetadata, WireReason(status));
-    }
-    reactor->Finish(ToGrpc(status));
-  });
-}
-
-// One unary call: `call(evidence, done)` hands it to the core, which calls
-// `done(StatusOr<Answer>)` once; `fill(answer)` writes it into the response.
-template <typename Answer, typename Call, typename Fill>
-grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
-                                grpc::CallbackServerContext* context, Call call,
-                                Fill fill) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  SerialExecutor& executor = adapter.executor;
-  if (const absl::Status busy = adapter.core.admission.Check(); !busy.ok()) {
-    FinishLater(executor, context, reactor, busy);
-    return reactor;
-  }
-  adapter.peers.FindEvidence(
-      *context, [&executor, context, reactor, call = std::move(call),
-                 fill = std::move(fill)](
-                    absl::StatusOr<CallerEvidence> evidence) mutable {
-        if (!evidence.ok()) {
-          return FinishLater(executor, context, reactor, evidence.status());
-        }
-        call(*std::move(evidence),
-             [&executor, context, reactor,
-              fill = std::move(fill)](absl::StatusOr<Answer> answer) mutable {
-               if (answer.ok()) fill(*std::move(answer));
-               FinishLater(executor, context, reactor, answer.status());
-             });
-      });
-  return reactor;
-}
-
-// A call whose answer is the response itself.
-template <typename Response, typename Call>
-grpc::ServerUnaryReactor* ServeWhole(const AdapterContext& adapter,
-                                     grpc::CallbackServerContext* context,
-                                     Response* response, Call call) {
-  return Serve<Response>(
-      adapter, context, std::move(call),
-      [response](Response answer) { *response = std::move(answer); });
-}
 
 // A call whose answer is a delivery record.
 template <typename Response, typename Call>

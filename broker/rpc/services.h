@@ -2,24 +2,13 @@
 #define PI_INTERCOM_BROKER_RPC_SERVICES_H_
 
 #include "broker/rpc/attach_stream.h"
-#include "broker/rpc/broker_core.h"
-#include "broker/rpc/peers.h"
-#include "broker/rpc/serial_executor.h"
+#include "broker/rpc/serve.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 
 namespace intercom {
-
-// What every adapter needs. All outlive the server.
-struct AdapterContext {
-  BrokerCore core;
-  Peers& peers;
-  // Starts gRPC writes: StartWrite does its sendmsg on the calling thread,
-  // which must never be the state's.
-  SerialExecutor& executor;
-};
 
 // The adapters check who calls, hand the request to the core, and put its
 // answer on the wire: nothing else. gRPC calls them from its threads.

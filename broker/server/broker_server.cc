@@ -27,6 +27,7 @@ constexpr int kConfigTicks = 10;
 constexpr int kExpiryTicks = 30;
 constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
 constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
+constexpr absl::Duration kEndedJobsKept = absl::Hours(30 * 24);
 constexpr int64_t kSettledMailBytes = 256 << 20;
 constexpr int kPruneStep = 200;
 constexpr int kMaxMessageBytes = 1 << 20;
@@ -88,7 +89,9 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
   runner_options.on_commit_failed = [this](const absl::Status& status) {
     spdlog::error("commit failed: {}", MessageOf(status));
     if (rooms_ == nullptr) return;
-    if (const absl::Status loaded = rooms_->mirror.Load(); !loaded.ok()) {
+    absl::Status loaded = rooms_->mirror.Load();
+    loaded.Update(rooms_->job_book.Load());
+    if (!loaded.ok()) {
       spdlog::error("reload failed: {}", MessageOf(loaded));
     }
   };
@@ -111,11 +114,16 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
         const int removed,
         rooms_->history.Prune(clock_.Now() - kSettledMailKept,
                               kSettledMailBytes, kPruneStep));
-    return removed == kPruneStep;
+    if (removed == kPruneStep) return true;
+    INTERCOM_ASSIGN_OR_RETURN(
+        const int forgotten,
+        rooms_->job_store.Prune(clock_.Now() - kEndedJobsKept, kPruneStep));
+    return forgotten == kPruneStep;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
+    status.Update(rooms_->jobs.Load());
     loaded.set_value(status);
   });
   return loaded.get_future().get();
@@ -141,13 +149,15 @@ absl::Status BrokerServer::Listen() {
   executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
       {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
-       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->inspection},
+       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->inspection,
+       rooms_->launches, rooms_->stops, rooms_->closes, rooms_->jobs},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
   messages_ = std::make_unique<MessageAdapter>(context);
   workspaces_ = std::make_unique<WorkspaceAdapter>(context);
   inspection_ = std::make_unique<InspectionAdapter>(context);
+  work_ = std::make_unique<WorkAdapter>(context);
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -177,12 +187,14 @@ absl::Status BrokerServer::Listen() {
   builder.RegisterService(messages_.get());
   builder.RegisterService(workspaces_.get());
   builder.RegisterService(inspection_.get());
+  builder.RegisterService(work_.get());
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || bound != port_) return PortInUse(port_);
   server_->GetHealthCheckService()->SetServingStatus(true);
   for (const char* name :
        {"intercom.v1.SessionService", "intercom.v1.MessageService",
-        "intercom.v1.WorkspaceService", "intercom.v1.InspectionService"}) {
+        "intercom.v1.WorkspaceService", "intercom.v1.InspectionService",
+        "intercom.v1.WorkService"}) {
     server_->GetHealthCheckService()->SetServingStatus(name, true);
   }
   INTERCOM_ASSIGN_OR_RETURN(
@@ -221,6 +233,7 @@ void BrokerServer::Tick() {
   if (ticks_ % kConfigTicks != 0) return;
   // A config that changed while nobody called still changes roles.
   rooms_->runner->PostTask([this] {
+    rooms_->jobs.Tick();
     for (const auto& workspace : rooms_->mirror.All()) {
       if (rooms_->roster.InWorkspace(workspace->root).empty()) continue;
       rooms_->gate.WithPresent(

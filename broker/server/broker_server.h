@@ -11,6 +11,7 @@
 #include "broker/base/clock.h"
 #include "broker/base/random.h"
 #include "broker/rpc/services.h"
+#include "broker/rpc/work_adapter.h"
 #include "broker/server/state_directory.h"
 #include "broker/server/unix_acceptor.h"
 #include "broker/storage/reader.h"
@@ -80,6 +81,7 @@ class BrokerServer {
   std::unique_ptr<MessageAdapter> messages_;
   std::unique_ptr<WorkspaceAdapter> workspaces_;
   std::unique_ptr<InspectionAdapter> inspection_;
+  std::unique_ptr<WorkAdapter> work_;
   std::unique_ptr<UnixAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   int64_t calls_seen_ = 0;

@@ -12,8 +12,10 @@
 #include "broker/rpc/broker_core.h"
 #include "broker/server/broker_server.h"
 #include "broker/storage/delivery_history.h"
+#include "broker/storage/job_store.h"
 #include "broker/storage/reader.h"
 #include "broker/storage/store_opening.h"
+#include "broker/work/job_desk.h"
 #include "broker/work/roster_news.h"
 
 namespace intercom {
@@ -31,6 +33,8 @@ struct Rooms {
         deliveries(runner->database()),
         mailboxes(runner->database()),
         history(runner->database()),
+        job_store(runner->database()),
+        handoffs(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -39,20 +43,43 @@ struct Rooms {
                    options.account_home, getpid(), port, store.notices}),
         dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
         controls(*runner, roster, random),
-        view(roster, mailboxes, session_store),
+        watch(*runner, clock),
+        view(roster, mailboxes, session_store, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
         mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
-             clock),
+             fences, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
-                dispatcher, controls, view, port),
+                dispatcher, controls, view, fences, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
              port),
+        job_book(*runner, job_store, fences, clock),
+        job_news(*runner, mirror, dispatcher),
+        close_record(*runner, lanes, mirror),
+        launches(*runner, lanes, workspaces, roster, session_store, job_store,
+                 job_book, fences, watch, job_news, clock, random),
+        stops(*runner, workspaces, roster, job_store, job_book, fences,
+              controls, job_news, clock, random),
+        closes(*runner, workspaces, mirror, roster, job_store, handoffs,
+               job_book, fences, controls, dispatcher, close_record, job_news,
+               watch, clock, random),
+        jobs(*runner, workspaces, roster, job_store, job_book, fences, launches,
+             stops, closes, watch, clock),
         inspection(*runner, roster, mirror, mailboxes, view,
                    Self(store, clock, options, port)),
         admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
+    registrar.AddObserver(launches);
+    registrar.AddObserver(stops);
+    registrar.AddObserver(closes);
     registrar.AddObserver(news);
+    registrar.SetOnAdmit([this](const v1::Hello& hello, const std::string& root,
+                                Effects& effects) {
+      return launches.OnAdmit(hello, root, effects);
+    });
+    mirror.AddOnChanged([this](const Workspace& workspace) {
+      close_record.OnMirrored(workspace);
+    });
   }
 
   static v1::GetBrokerResponse Self(const OpenedStore& store,
@@ -78,17 +105,28 @@ struct Rooms {
   DeliveryStore deliveries;
   MailboxStore mailboxes;
   DeliveryHistory history;
+  JobStore job_store;
+  HandoffStore handoffs;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;
   Registrar registrar;
   Dispatcher dispatcher;
   Controls controls;
+  ProcessWatch watch;
+  Fences fences;
   RosterView view;
   Workspaces workspaces;
   Mail mail;
   WorkerDesk workers;
   RosterNews news;
+  Jobs job_book;
+  JobNews job_news;
+  CloseRecord close_record;
+  LaunchDesk launches;
+  StopDesk stops;
+  CloseDesk closes;
+  JobDesk jobs;
   Inspection inspection;
   Admission admission;
 };

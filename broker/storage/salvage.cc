@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "broker/base/status_macros.h"
 #include "broker/storage/delivery_store.h"
+#include "broker/storage/job_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/workspace_store.h"
 
@@ -203,6 +204,40 @@ absl::Status SalvagePlaces(Database& damaged, Database& fresh) {
   return absl::OkStatus();
 }
 
+// Each job for itself: what fences a worker must not be lost over the damage of
+// another.
+absl::Status SalvageJobs(Database& damaged, Database& fresh) {
+  absl::StatusOr<Statement> ids =
+      damaged.Prepare("SELECT job_id FROM jobs ORDER BY job_id");
+  if (!ids.ok()) return absl::OkStatus();
+  ids->Bind();
+  JobStore from(damaged);
+  JobStore to(fresh);
+  for (absl::StatusOr<bool> row = ids->Step(); row.ok() && *row;
+       row = ids->Step()) {
+    const auto job = from.Find(ids->Text(0));
+    if (!job.ok() || !job->has_value()) continue;
+    INTERCOM_RETURN_IF_ERROR(to.Put(**job));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SalvageHandoffs(Database& damaged, Database& fresh) {
+  absl::StatusOr<Statement> keys = damaged.Prepare(
+      "SELECT root, session_id FROM handoffs ORDER BY root, session_id");
+  if (!keys.ok()) return absl::OkStatus();
+  keys->Bind();
+  HandoffStore from(damaged);
+  HandoffStore to(fresh);
+  for (absl::StatusOr<bool> row = keys->Step(); row.ok() && *row;
+       row = keys->Step()) {
+    const auto handoff = from.Find(keys->Text(0), keys->Text(1));
+    if (!handoff.ok() || !handoff->has_value()) continue;
+    INTERCOM_RETURN_IF_ERROR(to.Put(keys->Text(0), keys->Text(1), **handoff));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
@@ -211,6 +246,8 @@ absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
   if (!damaged.ok()) return salvaged;
   INTERCOM_RETURN_IF_ERROR(SalvageDeliveries(**damaged, fresh, salvaged));
   INTERCOM_RETURN_IF_ERROR(SalvagePlaces(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageJobs(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageHandoffs(**damaged, fresh));
   return salvaged;
 }
 

@@ -40,6 +40,14 @@ void Statement::BindText(int index, std::string_view text, bool copy) {
                           copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
 }
 
+void Statement::BindBlob(int index, std::string_view bytes) {
+  if (error_ != SQLITE_OK) return;
+  // A null pointer would bind NULL.
+  const char* data = bytes.data() == nullptr ? "" : bytes.data();
+  error_ = sqlite3_bind_blob64(compiled_->stmt, index, data, bytes.size(),
+                               SQLITE_STATIC);
+}
+
 absl::StatusOr<bool> Statement::Step() {
   sqlite3* db = sqlite3_db_handle(compiled_->stmt);
   if (error_ != SQLITE_OK) {
@@ -66,6 +74,13 @@ std::string_view Statement::Text(int column) const {
   const unsigned char* text = sqlite3_column_text(compiled_->stmt, column);
   if (text == nullptr) return {};
   return {reinterpret_cast<const char*>(text),
+          static_cast<size_t>(sqlite3_column_bytes(compiled_->stmt, column))};
+}
+
+std::string Statement::Bytes(int column) const {
+  const void* bytes = sqlite3_column_blob(compiled_->stmt, column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const char*>(bytes),
           static_cast<size_t>(sqlite3_column_bytes(compiled_->stmt, column))};
 }
 

@@ -24,6 +24,11 @@ struct CompiledStatement {
   bool cached = true;
 };
 
+// Bytes to bind as a BLOB. Not copied: they must outlive the execution.
+struct Blob {
+  std::string_view bytes;
+};
+
 // One execution of a compiled statement, borrowed from a Database, which must
 // outlive it. The destructor resets the statement and gives it back. Used on
 // the database's thread only.
@@ -39,8 +44,8 @@ class Statement {
   // Binds every parameter from the first to the last and makes the statement
   // ready to run (again). A wrong count or a failure is reported by the next
   // Step. Takes integers, bool, enums, absl::Time (stored as microseconds,
-  // nullopt as 0) and text. Text is not copied and must outlive the execution,
-  // except a temporary std::string, which is copied.
+  // nullopt as 0), Blob and text. Text is not copied and must outlive the
+  // execution, except a temporary std::string, which is copied.
   template <typename... Values>
   void Bind(Values&&... values) {
     Begin(sizeof...(values));
@@ -61,6 +66,8 @@ class Statement {
   bool Bool(int column) const { return Int64(column) != 0; }
   std::string_view Text(int column) const;
   std::string String(int column) const { return std::string(Text(column)); }
+  // The bytes of a BLOB.
+  std::string Bytes(int column) const;
   absl::Time Time(int column) const {
     return absl::FromUnixMicros(Int64(column));
   }
@@ -71,6 +78,7 @@ class Statement {
   void Begin(int count);
   void BindInt64(int index, int64_t value);
   void BindText(int index, std::string_view text, bool copy);
+  void BindBlob(int index, std::string_view bytes);
 
   template <typename Value>
   void BindOne(int index, Value&& value) {
@@ -81,6 +89,8 @@ class Statement {
       BindInt64(index, absl::ToUnixMicros(value));
     } else if constexpr (std::is_same_v<Plain, std::optional<absl::Time>>) {
       BindInt64(index, value.has_value() ? absl::ToUnixMicros(*value) : 0);
+    } else if constexpr (std::is_same_v<Plain, Blob>) {
+      BindBlob(index, value.bytes);
     } else {
       BindText(index, value,
                std::is_same_v<Plain, std::string> &&

@@ -71,6 +71,9 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
       [this, shared_envelope, to = request.to(), shared_done](
           const DecidedCall& call, Effects& effects) -> absl::Status {
         INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
+        // One that is being closed says what it has to say in its handoff.
+        INTERCOM_RETURN_IF_ERROR(
+            fences_.Check(call.workspace->root, call.caller.host_session_id));
         INTERCOM_ASSIGN_OR_RETURN(
             const v1::AgentEntry recipient,
             Route(to, call.caller.session_id, call.workspace->agents));

@@ -12,6 +12,7 @@
 #include "broker/routing/dispatcher.h"
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/reader.h"
+#include "broker/work/fences.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/message.pb.h"
 
@@ -31,13 +32,14 @@ class Mail {
   // All must outlive this object.
   Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
        Dispatcher& dispatcher, DeliveryStore& deliveries, Reader& reader,
-       const Clock& clock)
+       const Fences& fences, const Clock& clock)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
         dispatcher_(dispatcher),
         deliveries_(deliveries),
         reader_(reader),
+        fences_(fences),
         clock_(clock) {}
 
   using RecordDone =
@@ -77,6 +79,7 @@ class Mail {
   Dispatcher& dispatcher_;
   DeliveryStore& deliveries_;
   Reader& reader_;
+  const Fences& fences_;
   const Clock& clock_;
   absl::flat_hash_map<std::string, Allowance> allowances_;
 };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "broker/base/proto_time.h"
+#include "broker/work/job_text.h"
 
 namespace intercom {
 
@@ -48,6 +49,12 @@ v1::RosterEntry RosterView::Describe(std::string_view session_id,
     }
     described.set_host_pid(attachment->host_pid);
     described.set_epoch(attachment->epoch);
+    described.set_launch_job_id(attachment->launch_job_id);
+  }
+  if (workspace != nullptr) {
+    if (const JobRow* job = fences_.JobOf(workspace->root, session_id)) {
+      *described.mutable_job() = ToProto(*job);
+    }
   }
   if (const auto mailbox = mailboxes_.Find(session_id); mailbox.ok()) {
     described.set_waiting(mailbox->envelopes);

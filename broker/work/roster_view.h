@@ -7,6 +7,7 @@
 #include "broker/roster/workspace_mirror.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/session_store.h"
+#include "broker/work/fences.h"
 #include "intercom/v1/workspace.pb.h"
 
 namespace intercom {
@@ -16,8 +17,12 @@ namespace intercom {
 class RosterView {
  public:
   // All must outlive this object.
-  RosterView(Roster& roster, MailboxStore& mailboxes, SessionStore& sessions)
-      : roster_(roster), mailboxes_(mailboxes), sessions_(sessions) {}
+  RosterView(Roster& roster, MailboxStore& mailboxes, SessionStore& sessions,
+             const Fences& fences)
+      : roster_(roster),
+        mailboxes_(mailboxes),
+        sessions_(sessions),
+        fences_(fences) {}
 
   // `entry` is the session's entry in `workspace`; either may be null.
   v1::RosterEntry Describe(std::string_view session_id,
@@ -31,6 +36,7 @@ class RosterView {
   Roster& roster_;
   MailboxStore& mailboxes_;
   SessionStore& sessions_;
+  const Fences& fences_;
 };
 
 }  // namespace intercom

@@ -64,6 +64,8 @@ void WorkerDesk::Configure(CallerEvidence evidence,
         configuration->workspace = call.workspace;
         INTERCOM_RETURN_IF_ERROR(CheckSession(configuration->entry.session_id(),
                                               call.workspace->root));
+        INTERCOM_RETURN_IF_ERROR(fences_.Check(
+            call.workspace->root, configuration->entry.session_id()));
         effects.AfterCommit(
             [this, configuration] { CheckDirectory(configuration); });
         return absl::OkStatus();
@@ -99,6 +101,13 @@ void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {
       [this, configuration](absl::StatusOr<std::string> directory) {
         if (!directory.ok()) return configuration->done(directory.status());
         configuration->entry.set_project_directory(*directory);
+        // It waited for the disk.
+        if (const absl::Status fenced =
+                fences_.Check(configuration->workspace->root,
+                              configuration->entry.session_id());
+            !fenced.ok()) {
+          return configuration->done(fenced);
+        }
         Publish(configuration);
       });
 }
@@ -173,6 +182,8 @@ void WorkerDesk::Reload(CallerEvidence evidence,
                                              Effects& effects) -> absl::Status {
         INTERCOM_ASSIGN_OR_RETURN(const v1::AgentEntry entry,
                                   RouteToWorker(to, call.workspace->agents));
+        INTERCOM_RETURN_IF_ERROR(
+            fences_.Check(call.workspace->root, entry.session_id()));
         effects.AfterCommit([this, entry, shared_done] {
           v1::Control control;
           control.set_kind(v1::Control::KIND_RELOAD_RESPONSIBILITY);

@@ -11,6 +11,7 @@
 #include "broker/routing/dispatcher.h"
 #include "broker/storage/session_store.h"
 #include "broker/work/controls.h"
+#include "broker/work/fences.h"
 #include "broker/work/roster_view.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/workspace.pb.h"
@@ -31,7 +32,7 @@ class WorkerDesk {
   WorkerDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
              WorkspaceMirror& mirror, Roster& roster, SessionStore& sessions,
              Dispatcher& dispatcher, Controls& controls, RosterView& view,
-             int port)
+             const Fences& fences, int port)
       : runner_(runner),
         lanes_(lanes),
         workspaces_(workspaces),
@@ -41,6 +42,7 @@ class WorkerDesk {
         dispatcher_(dispatcher),
         controls_(controls),
         view_(view),
+        fences_(fences),
         port_(port) {}
 
   template <typename Response>
@@ -80,6 +82,7 @@ class WorkerDesk {
   Dispatcher& dispatcher_;
   Controls& controls_;
   RosterView& view_;
+  const Fences& fences_;
   const int port_;
 };
 

@@ -74,13 +74,14 @@ class WorkRig : public RoutingRig {
   std::unique_ptr<Reader> reader_ =
       Reader::Open(runner_->database().path()).value();
   Controls controls_{*runner_, roster_, random_};
-  RosterView view_{roster_, mailboxes_, session_store_};
+  Fences fences_;
+  RosterView view_{roster_, mailboxes_, session_store_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
   Mail mail_{*runner_,    workspaces_, roster_, dispatcher_,
-             deliveries_, *reader_,    clock_};
+             deliveries_, *reader_,    fences_, clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
-                   view_,    kTestPort};
+                   view_,    fences_,        kTestPort};
   RosterNews news_{*runner_,    lanes_,      mirror_, roster_,
                    deliveries_, dispatcher_, view_,   kTestPort};
 

@@ -152,6 +152,150 @@ TEST(ConfigEdit, AnEntryALineGetsAnEntryALine) {
                   "\"port\":4712,\"projectDirectory\":\"apps/build\"}"));
 }
 
+v1::Job CloseJob(const std::string& session_id, v1::Job::State state,
+                 const std::string& reason = "") {
+  v1::Job job;
+  job.set_job_id("job-2");
+  job.set_session_id(session_id);
+  job.set_state(state);
+  job.set_reason(reason);
+  job.mutable_created_at()->set_seconds(1'800'000'000);
+  job.mutable_updated_at()->set_seconds(1'800'000'001);
+  job.mutable_updated_at()->set_nanos(250'000'000);
+  job.mutable_deadline_at()->set_seconds(1'800'000'120);
+  return job;
+}
+
+v1::Handoff HandoffOf(const std::string& summary) {
+  v1::Handoff handoff;
+  handoff.set_job_id("job-2");
+  handoff.set_summary(summary);
+  handoff.mutable_updated_at()->set_seconds(1'800'000'001);
+  return handoff;
+}
+
+// The sample without handoff and closeJob.
+std::string WithoutJob() {
+  std::string text = kSample;
+  const size_t from = text.find(",\n      \"handoff\"");
+  return text.erase(from, text.rfind("\n    }") - from);
+}
+
+TEST(ConfigEdit, ACloseJobAddsItsLinesBehindTheEntry) {
+  const auto edited = SetCloseJob(
+      WithoutJob(), CloseJob("w-1", v1::Job::STATE_REQUESTED), nullptr);
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(
+      Diff(WithoutJob(), *edited),
+      ElementsAre("-      \"projectDirectory\": \"apps/build\"",
+                  "+      \"projectDirectory\": \"apps/build\",",
+                  "+      \"closeJob\": {", "+        \"jobId\": \"job-2\",",
+                  "+        \"state\": \"requested\",",
+                  "+        \"createdAt\": \"2027-01-15T08:00:00.000Z\",",
+                  "+        \"updatedAt\": \"2027-01-15T08:00:01.250Z\",",
+                  "+        \"deadlineAt\": \"2027-01-15T08:02:00.000Z\"",
+                  "+      }"));
+}
+
+TEST(ConfigEdit, ACloseJobThatGoesOnChangesTwoLines) {
+  v1::Job job = CloseJob("w-1", v1::Job::STATE_REQUESTED);
+  const std::string before = *SetCloseJob(WithoutJob(), job, nullptr);
+  job.set_state(v1::Job::STATE_AWAITING_HANDOFF);
+  job.mutable_updated_at()->set_seconds(1'800'000'002);
+
+  EXPECT_THAT(
+      Diff(before, *SetCloseJob(before, job, nullptr)),
+      ElementsAre("-        \"state\": \"requested\",",
+                  "-        \"createdAt\": \"2027-01-15T08:00:00.000Z\",",
+                  "-        \"updatedAt\": \"2027-01-15T08:00:01.250Z\",",
+                  "+        \"state\": \"awaiting_handoff\",",
+                  "+        \"createdAt\": \"2027-01-15T08:00:00.000Z\",",
+                  "+        \"updatedAt\": \"2027-01-15T08:00:02.250Z\","));
+}
+
+TEST(ConfigEdit, AHandoffAndItsJobAreOneEdit) {
+  const v1::Handoff handoff = HandoffOf("done \"so\" far\n{");
+  const auto edited = SetCloseJob(
+      WithoutJob(), CloseJob("w-1", v1::Job::STATE_AWAITING_SETTLEMENT),
+      &handoff);
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(*edited, HasSubstr("\"apps/build\",\n      \"handoff\": {\n"
+                                 "        \"version\": 1,\n"
+                                 "        \"jobId\": \"job-2\",\n"
+                                 "        \"summary\": \"done \\\"so\\\" "
+                                 "far\\n{\",\n"));
+  EXPECT_THAT(*edited, HasSubstr("\"state\": \"awaiting_settlement\""));
+  EXPECT_THAT(WorkspaceConfig::Parse(*edited, "x"), IsOk());
+}
+
+TEST(ConfigEdit, AReasonComesAndGoesWithItsLine) {
+  const std::string running =
+      *SetCloseJob(kSample, CloseJob("w-1", v1::Job::STATE_READY), nullptr);
+  const std::string failed = *SetCloseJob(
+      running, CloseJob("w-1", v1::Job::STATE_FAILED, "commit_rejected"),
+      nullptr);
+
+  EXPECT_EQ(running.find("reason"), std::string::npos);
+  EXPECT_THAT(failed, HasSubstr("08:02:00.000Z\",\n        \"reason\": "
+                                "\"commit_rejected\"\n      }\n    }\n"));
+  EXPECT_EQ(
+      *SetCloseJob(failed, CloseJob("w-1", v1::Job::STATE_READY), nullptr),
+      running);
+}
+
+TEST(ConfigEdit, TheSameCloseJobAgainChangesNothing) {
+  const v1::Handoff handoff = HandoffOf("done");
+  const v1::Job job = CloseJob("w-1", v1::Job::STATE_AWAITING_SETTLEMENT);
+  const std::string once = *SetCloseJob(kSample, job, &handoff);
+  EXPECT_EQ(*SetCloseJob(once, job, &handoff), once);
+}
+
+TEST(ConfigEdit, EveryStateOfACloseJobIsAWordOfTheFile) {
+  for (const auto& [state, word] :
+       std::vector<std::pair<v1::Job::State, std::string>>{
+           {v1::Job::STATE_REQUESTED, "requested"},
+           {v1::Job::STATE_AWAITING_HANDOFF, "awaiting_handoff"},
+           {v1::Job::STATE_AWAITING_SETTLEMENT, "awaiting_settlement"},
+           {v1::Job::STATE_READY, "ready"},
+           {v1::Job::STATE_CLOSING, "closing"},
+           {v1::Job::STATE_SUCCEEDED, "closed"},
+           {v1::Job::STATE_FAILED, "failed"},
+           {v1::Job::STATE_TIMED_OUT, "timed_out"},
+           {v1::Job::STATE_INTERRUPTED, "interrupted"},
+           {v1::Job::STATE_UNCERTAIN, "uncertain"}}) {
+    const auto edited = SetCloseJob(kSample, CloseJob("w-1", state), nullptr);
+    ASSERT_THAT(edited, IsOk());
+    EXPECT_THAT(*edited, HasSubstr("\"state\": \"" + word + "\""));
+  }
+}
+
+TEST(ConfigEdit, ACloseJobKeepsTheStyleOfTheFile) {
+  const std::string entry =
+      R"({"sessionId":"c-1","name":"Coordinator","coordinator":true,)"
+      R"("description":"Leads.","port":4711,"projectDirectory":"."})";
+  std::string worker = With(With(entry, "c-1", "w-1"), "Coordinator", "T");
+  worker = With(worker, "true", "false");
+  const std::string before =
+      R"({"version":1,"agents":[)" + entry + "," + worker + "]}";
+
+  const auto edited =
+      SetCloseJob(before, CloseJob("w-1", v1::Job::STATE_READY), nullptr);
+
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(*edited,
+              HasSubstr(R"("projectDirectory":".", "closeJob": {"jobId":)"
+                        R"("job-2","state":"ready",)"));
+  EXPECT_EQ(edited->find('\n'), std::string::npos);
+}
+
+TEST(ConfigEdit, ACloseJobOfNobodyIsNotRecorded) {
+  EXPECT_THAT(
+      SetCloseJob(kSample, CloseJob("w-9", v1::Job::STATE_READY), nullptr),
+      FailsWith(absl::StatusCode::kNotFound, "NO_ENTRY"));
+}
+
 TEST(ConfigEdit, TheDashboardPortGoesWithItsCommaWhereverItStands) {
   const std::string without =
       With(kSample, "\".\",\n      \"dashboardPort\": 8080", "\".\"");
@@ -178,20 +322,14 @@ TEST(ConfigEdit, ATextWithQuotesAndBracketsIsEscapedAndSkipped) {
   EXPECT_EQ(config->agents()[1].port(), 1);
 }
 
-TEST(ConfigEdit, AClosingWorkerIsFencedAndAClosedOneIsNot) {
+TEST(ConfigEdit, WhatTheFileSaysOfACloseFencesNothing) {
   for (const std::string state :
        {"requested", "awaiting_handoff", "awaiting_settlement", "ready",
-        "closing", "uncertain"}) {
-    EXPECT_THAT(
-        UpsertWorker(With(kSample, "\"closed\"", "\"" + state + "\""),
-                     Worker("w-1", "New")),
-        FailsWith(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED"));
-  }
-  for (const std::string state :
-       {"closed", "failed", "timed_out", "interrupted"}) {
-    EXPECT_THAT(UpsertWorker(With(kSample, "\"closed\"", "\"" + state + "\""),
-                             Worker("w-1", "New")),
-                IsOk());
+        "closing", "uncertain", "closed", "failed"}) {
+    const std::string before = With(kSample, "\"closed\"", "\"" + state + "\"");
+
+    EXPECT_EQ(*UpsertWorker(before, Worker("w-1", "New")),
+              With(before, "\"Ärger\"", "\"New\""));
   }
 }
 

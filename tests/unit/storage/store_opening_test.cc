@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/transaction.h"
@@ -63,6 +64,20 @@ class StoreOpeningTest : public ::testing::Test {
     session.workspace_root = "/project";
     ASSERT_THAT(SessionStore(*opened.db).Attach(session), IsOk());
     ASSERT_THAT(WorkspaceStore(*opened.db).PinCoordinator("/project", "carol"),
+                IsOk());
+    JobRow job;
+    job.job_id = "job-1";
+    job.kind = v1::Job::KIND_CLOSE;
+    job.root = "/project";
+    job.session_id = "bob";
+    job.state = v1::Job::STATE_UNCERTAIN;
+    job.created_at = job.updated_at = kNow;
+    job.identity.set_host_pid(42);
+    ASSERT_THAT(JobStore(*opened.db).Put(job), IsOk());
+    v1::Handoff handoff;
+    handoff.set_job_id("job-1");
+    handoff.set_summary("done");
+    ASSERT_THAT(HandoffStore(*opened.db).Put("/project", "bob", handoff),
                 IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
@@ -188,6 +203,22 @@ TEST_F(StoreOpeningTest, DeliveredStatesSessionsAndPinsAreSavedToo) {
                 .value()
                 ->coordinator_session_id,
             "carol");
+}
+
+TEST_F(StoreOpeningTest, JobsAndTheirFencesAndHandoffsAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  const auto open = JobStore(*opened->db).OpenOf("/project", "bob").value();
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_EQ(open[0].state, v1::Job::STATE_UNCERTAIN);
+  EXPECT_EQ(open[0].identity.host_pid(), 42);
+  EXPECT_EQ(
+      HandoffStore(*opened->db).Find("/project", "bob").value()->summary(),
+      "done");
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {

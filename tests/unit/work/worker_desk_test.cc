@@ -126,21 +126,6 @@ TEST_F(WorkerDeskTest, AWorkerMayBeRenamed) {
   EXPECT_THAT(ReadText(ConfigPath(root_)), HasSubstr("\"REVIEWER\""));
 }
 
-TEST_F(WorkerDeskTest, AFencedWorkerIsNotChanged) {
-  std::string text = ConfigText({{"c-1", "Coordinator"}, {"w-1", "Reviewer"}});
-  const std::string anchor = "\"projectDirectory\": \".\"";
-  text.insert(text.rfind(anchor) + anchor.size(),
-              ",\n      \"closeJob\": {\"jobId\": \"j\", \"state\": "
-              "\"closing\", \"createdAt\": \"2026-01-31T12:00:00Z\", "
-              "\"updatedAt\": \"2026-01-31T12:00:00Z\", \"deadlineAt\": "
-              "\"2026-01-31T12:02:00Z\"}");
-  WriteConfig(root_, text);
-  EXPECT_THAT(
-      Configure(EntryFor("w-1", "Other")),
-      FailsWith(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED"));
-  EXPECT_EQ(ReadText(ConfigPath(root_)), text);
-}
-
 TEST_F(WorkerDeskTest, ASessionOfAnotherWorkspaceIsRefused) {
   const std::string other = dir_ / "other";
   WriteConfig(other, ConfigText({{"o-1", "Coordinator"}}));

@@ -1,0 +1,36 @@
+#ifndef PI_INTERCOM_BROKER_WORK_JOB_NEWS_H_
+#define PI_INTERCOM_BROKER_WORK_JOB_NEWS_H_
+
+#include <string>
+#include <string_view>
+
+#include "broker/roster/workspace_mirror.h"
+#include "broker/routing/dispatcher.h"
+#include "broker/storage/job_store.h"
+
+namespace intercom {
+
+// Tells a workspace's coordinator, in a notice that wakes it, how a job ended.
+// On the state's thread.
+class JobNews {
+ public:
+  // All must outlive this object.
+  JobNews(StateRunner& runner, WorkspaceMirror& mirror, Dispatcher& dispatcher)
+      : runner_(runner), mirror_(mirror), dispatcher_(dispatcher) {}
+
+  // A notice about the job's worker that still waits is replaced. One that
+  // can't be stored is in the log: the job itself says the same.
+  void Tell(const JobRow& job, std::string topic, std::string text);
+
+ private:
+  StateRunner& runner_;
+  WorkspaceMirror& mirror_;
+  Dispatcher& dispatcher_;
+};
+
+// Of an envelope of the broker itself.
+v1::Sender BrokerSender();
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_WORK_JOB_NEWS_H_

@@ -1,0 +1,123 @@
+#include "broker/work/job_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "broker/base/error.h"
+#include "broker/base/proto_time.h"
+#include "broker/domain/fence.h"
+
+namespace intercom {
+namespace {
+
+constexpr size_t kIdCharacters = 8;
+
+absl::string_view View(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+v1::Job ToProto(const JobRow& row) {
+  v1::Job job;
+  job.set_job_id(row.job_id);
+  job.set_kind(row.kind);
+  job.set_workspace_root(row.root);
+  job.set_session_id(row.session_id);
+  job.set_name(row.name);
+  job.set_state(row.state);
+  job.set_reason(row.reason);
+  job.set_detail(row.detail);
+  *job.mutable_created_at() = ToProto(row.created_at);
+  *job.mutable_updated_at() = ToProto(row.updated_at);
+  if (row.deadline_at.has_value()) {
+    *job.mutable_deadline_at() = ToProto(*row.deadline_at);
+  }
+  job.set_launcher(row.launcher);
+  job.set_fences(row.fences());
+  return job;
+}
+
+std::string_view KindWord(v1::Job::Kind kind) {
+  switch (kind) {
+    case v1::Job::KIND_CREATE:
+      return "create";
+    case v1::Job::KIND_RESUME:
+      return "resume";
+    case v1::Job::KIND_STOP:
+      return "stop";
+    case v1::Job::KIND_CLOSE:
+      return "close";
+    default:
+      return "unknown";
+  }
+}
+
+std::string_view StateWord(v1::Job::State state) {
+  switch (state) {
+    case v1::Job::STATE_REQUESTED:
+      return "requested";
+    case v1::Job::STATE_ACKNOWLEDGED:
+      return "acknowledged";
+    case v1::Job::STATE_AWAITING_HANDOFF:
+      return "awaiting_handoff";
+    case v1::Job::STATE_AWAITING_SETTLEMENT:
+      return "awaiting_settlement";
+    case v1::Job::STATE_READY:
+      return "ready";
+    case v1::Job::STATE_CLOSING:
+      return "closing";
+    case v1::Job::STATE_SUBMITTED:
+      return "submitted";
+    case v1::Job::STATE_SUCCEEDED:
+      return "succeeded";
+    case v1::Job::STATE_FAILED:
+      return "failed";
+    case v1::Job::STATE_TIMED_OUT:
+      return "timed_out";
+    case v1::Job::STATE_INTERRUPTED:
+      return "interrupted";
+    case v1::Job::STATE_UNCERTAIN:
+      return "uncertain";
+    default:
+      return "unknown";
+  }
+}
+
+std::string Describe(const JobRow& row) {
+  return absl::StrCat(View(KindWord(row.kind)), " job ",
+                      row.job_id.substr(0, kIdCharacters), " (",
+                      View(StateWord(row.state)), ")");
+}
+
+std::string WorkerOf(const JobRow& row) {
+  if (!row.name.empty()) return SafeLabel(row.name);
+  if (!row.session_id.empty()) return "session " + row.session_id;
+  return "a new worker";
+}
+
+absl::Status WorkerFenced(const JobRow& job) {
+  std::string way_out = "; wait until that ends";
+  if (job.state == v1::Job::STATE_UNCERTAIN ||
+      job.state == v1::Job::STATE_SUBMITTED) {
+    way_out =
+        "; if it never ends, a person ends it with intercom job resolve " +
+        job.job_id;
+  }
+  return Error(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED",
+               "nothing was done: " + WorkerOf(job) + " has a " +
+                   Describe(job) + way_out);
+}
+
+absl::Status UnknownJob(std::string_view id) {
+  return Error(absl::StatusCode::kNotFound, "UNKNOWN_JOB",
+               "there is no job of this caller's workspace with the id \"" +
+                   SafeLabel(id, 128) + "\"; intercom jobs lists them");
+}
+
+absl::Status JobEnded(const JobRow& job) {
+  std::string message =
+      "the " + Describe(job) + " of " + WorkerOf(job) + " has ended already";
+  if (!job.detail.empty()) message += ": " + SafeLabel(job.detail, 512);
+  return Error(absl::StatusCode::kFailedPrecondition, "JOB_ENDED", message);
+}
+
+}  // namespace intercom

@@ -1,0 +1,115 @@
+#ifndef PI_INTERCOM_BROKER_WORK_LAUNCH_DESK_H_
+#define PI_INTERCOM_BROKER_WORK_LAUNCH_DESK_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "broker/base/random.h"
+#include "broker/config/config_lanes.h"
+#include "broker/roster/registrar.h"
+#include "broker/storage/session_store.h"
+#include "broker/work/job_news.h"
+#include "broker/work/jobs.h"
+#include "broker/work/process_watch.h"
+#include "broker/work/workspaces.h"
+#include "intercom/v1/work.pb.h"
+
+namespace intercom {
+
+// Opens workers' sessions: creates and resumes, as WorkService describes them.
+// The coordinator's agent launches; the broker knows what may be launched, what
+// was, and which session came of it.
+//
+// Begin and Advance are thread-safe and call `done` once, on a thread that must
+// not be blocked. The rest is called on the state's thread.
+class LaunchDesk : public AttachmentObserver {
+ public:
+  // For how long a launch may wait to be submitted.
+  static constexpr absl::Duration kSubmitWithin = absl::Seconds(60);
+  // Pending creates, and as many resumes, of a workspace.
+  static constexpr int kMaxPending = 64;
+
+  // All must outlive this object.
+  LaunchDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
+             Roster& roster, SessionStore& sessions, JobStore& store,
+             Jobs& jobs, Fences& fences, ProcessWatch& watch, JobNews& news,
+             const Clock& clock, Random& random)
+      : runner_(runner),
+        lanes_(lanes),
+        workspaces_(workspaces),
+        roster_(roster),
+        sessions_(sessions),
+        store_(store),
+        jobs_(jobs),
+        fences_(fences),
+        watch_(watch),
+        news_(news),
+        clock_(clock),
+        random_(random) {}
+
+  template <typename Response>
+  using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
+
+  void Begin(CallerEvidence evidence, v1::BeginLaunchRequest request,
+             Done<v1::BeginLaunchResponse> done);
+  void Advance(CallerEvidence evidence, v1::AdvanceLaunchRequest request,
+               Done<v1::AdvanceLaunchResponse> done);
+
+  // Inside the command that admits a session to `root`: ends the launch that it
+  // came of, and a resume of it however it came. Returns the id of the launch
+  // whose token it carries, or "".
+  absl::StatusOr<std::string> OnAdmit(const v1::Hello& hello,
+                                      const std::string& root,
+                                      Effects& effects);
+
+  // Ends launches whose process has ended before its session attached.
+  void LookAtLaunches();
+
+  void OnAttached(Attachment&) override {}
+  // What it has not submitted yet, it never will.
+  void OnDetached(const Attachment& attachment, bool restarting) override;
+  void OnJobChanged(const JobRow& job);
+
+ private:
+  // One call of Begin on its way.
+  struct Beginning;
+  using BeginningPtr = std::shared_ptr<Beginning>;
+
+  // Each decides on the config as it is then.
+  void CheckFirst(BeginningPtr beginning);
+  void CheckDirectory(BeginningPtr beginning);
+  void Insert(BeginningPtr beginning);
+  // What must hold for the launch. Fills in what it decides.
+  absl::Status Check(const DecidedCall& call, Beginning& beginning);
+  absl::Status CheckResume(const DecidedCall& call, Beginning& beginning);
+  absl::StatusOr<v1::BeginLaunchResponse> AnswerRepeat(
+      const DecidedCall& call, const Beginning& beginning, const JobRow& job);
+  // Where the session of a job is opened.
+  void DescribeLaunch(const Beginning& beginning, const JobRow& job,
+                      v1::BeginLaunchResponse& response) const;
+  absl::Status ApplyStep(const v1::AdvanceLaunchRequest& request, JobRow& job);
+
+  StateRunner& runner_;
+  ConfigLanes& lanes_;
+  Workspaces& workspaces_;
+  Roster& roster_;
+  SessionStore& sessions_;
+  JobStore& store_;
+  Jobs& jobs_;
+  Fences& fences_;
+  ProcessWatch& watch_;
+  JobNews& news_;
+  const Clock& clock_;
+  Random& random_;
+  // Secrets of launches that are not submitted, by job id: on disk there are
+  // only their hashes.
+  std::map<std::string, std::string> tokens_;
+};
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_BROKER_WORK_LAUNCH_DESK_H_
