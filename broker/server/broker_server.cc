@@ -111,11 +111,15 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
         const int removed,
         rooms_->history.Prune(clock_.Now() - kSettledMailKept,
                               kSettledMailBytes, kPruneStep));
-    return removed == kPruneStep;
+    INTERCOM_ASSIGN_OR_RETURN(const bool more,
+                              rooms_->observations.PruneStep());
+    return removed == kPruneStep || more;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
+    // An earlier broker may have crashed before it did.
+    rooms_->observations.PruneAll();
     loaded.set_value(status);
   });
   return loaded.get_future().get();
@@ -141,7 +145,9 @@ absl::Status BrokerServer::Listen() {
   executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
       {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
-       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->inspection},
+       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->report_desk,
+       rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
+       rooms_->inspection},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
@@ -262,6 +268,7 @@ void BrokerServer::Drain() {
     server_->Shutdown(absl::ToChronoTime(clock_.Now() + kShutdownGrace));
   }
   acceptor_.reset();
+  rooms_->runner->PostTask([this] { rooms_->observations.Flush(); });
   rooms_->runner->Stop();
   server_.reset();
   executor_.reset();

@@ -14,6 +14,7 @@
 #include "broker/server/state_directory.h"
 #include "broker/server/unix_acceptor.h"
 #include "broker/storage/reader.h"
+#include "broker/work/reports.h"
 
 namespace intercom {
 
@@ -31,6 +32,8 @@ struct BrokerOptions {
   int port = -1;
   // Leave after so long without sessions and calls; never if infinite.
   absl::Duration idle_exit = absl::Seconds(60);
+  // A report that awaits an answer is overdue after so long; never if infinite.
+  absl::Duration overdue_after = Reports::kOverdueAfter;
   std::string version;
 };
 

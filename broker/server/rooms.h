@@ -31,6 +31,8 @@ struct Rooms {
         deliveries(runner->database()),
         mailboxes(runner->database()),
         history(runner->database()),
+        report_store(runner->database()),
+        observation_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -39,20 +41,34 @@ struct Rooms {
                    options.account_home, getpid(), port, store.notices}),
         dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
         controls(*runner, roster, random),
-        view(roster, mailboxes, session_store),
+        observations(*runner, observation_store, roster, clock),
+        reports(report_store, clock, options.overdue_after),
+        view(roster, mailboxes, session_store, reports),
         workspaces(*runner, lanes, gate, roster, options.account_home),
-        mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
-             clock),
+        mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
+             *reader, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 dispatcher, controls, view, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
              port),
-        inspection(*runner, roster, mirror, mailboxes, view,
-                   Self(store, clock, options, port)),
+        report_desk(*runner, workspaces, roster, report_store, deliveries,
+                    dispatcher, news, observations, clock, random),
+        prober(*runner, controls, clock),
+        status_desk(workspaces, roster, session_store, mailboxes, reports,
+                    observations, prober, JobFacts(), clock),
+        config_desk(*runner, lanes, workspaces, mirror, roster, report_store,
+                    dispatcher, JobFacts()),
+        coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
+                         news, observations),
+        inspection(*runner, roster, mirror, mailboxes, view, *reader,
+                   observations, Self(store, clock, options, port)),
         admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
     registrar.AddObserver(news);
+    registrar.AddObserver(observations);
+    controls.SetOnResolved(
+        [this](const auto&... outcome) { observations.OnControl(outcome...); });
   }
 
   static v1::GetBrokerResponse Self(const OpenedStore& store,
@@ -78,17 +94,26 @@ struct Rooms {
   DeliveryStore deliveries;
   MailboxStore mailboxes;
   DeliveryHistory history;
+  ReportStore report_store;
+  ObservationStore observation_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;
   Registrar registrar;
   Dispatcher dispatcher;
   Controls controls;
+  Observations observations;
+  Reports reports;
   RosterView view;
   Workspaces workspaces;
   Mail mail;
   WorkerDesk workers;
   RosterNews news;
+  ReportDesk report_desk;
+  Prober prober;
+  StatusDesk status_desk;
+  ConfigDesk config_desk;
+  CoordinatorDesk coordinator_desk;
   Inspection inspection;
   Admission admission;
 };

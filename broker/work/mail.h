@@ -12,6 +12,7 @@
 #include "broker/routing/dispatcher.h"
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/reader.h"
+#include "broker/storage/report_store.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/message.pb.h"
 
@@ -30,13 +31,14 @@ class Mail {
 
   // All must outlive this object.
   Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
-       Dispatcher& dispatcher, DeliveryStore& deliveries, Reader& reader,
-       const Clock& clock)
+       Dispatcher& dispatcher, DeliveryStore& deliveries, ReportStore& reports,
+       Reader& reader, const Clock& clock)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
         dispatcher_(dispatcher),
         deliveries_(deliveries),
+        reports_(reports),
         reader_(reader),
         clock_(clock) {}
 
@@ -68,6 +70,11 @@ class Mail {
   absl::Status Spend(const std::string& sender);
   absl::Status CheckLoaded(const DecidedCall& call,
                            const v1::AgentEntry& recipient) const;
+  // A word of the coordinator or a person answers a worker's report, unless it
+  // is an earlier one that is repeated.
+  absl::Status AnswerReport(const DecidedCall& call,
+                            const v1::Envelope& envelope,
+                            const v1::AgentEntry& recipient);
   absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
   void ListIn(HistoryFilter filter, ListDone done);
 
@@ -76,6 +83,7 @@ class Mail {
   Roster& roster_;
   Dispatcher& dispatcher_;
   DeliveryStore& deliveries_;
+  ReportStore& reports_;
   Reader& reader_;
   const Clock& clock_;
   absl::flat_hash_map<std::string, Allowance> allowances_;

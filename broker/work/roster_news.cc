@@ -84,19 +84,24 @@ void RosterNews::Announce(const std::string& session_id, bool unless_known) {
                                      kRegistration, session_id));
            if (is_known) return absl::OkStatus();
          }
-         return dispatcher_.AcceptNotice(
-             SubjectOf(*attachment, *workspace), CoordinatorOf(*workspace),
-             kRegistration,
-             "An anonymous session registered as a worker.\nsessionId: " +
-                 session_id + "\nprojectDirectory: " +
-                 SafeLabel(attachment->project_directory, 1024) +
-                 "\nport: " + std::to_string(port_),
-             /*quiet=*/false, effects);
+         return AcceptRegistration(*attachment, *workspace, effects);
        },
        [session_id](const absl::Status& status) {
          spdlog::error("the registration of {} was not announced: {}",
                        session_id, MessageOf(status));
        }});
+}
+
+absl::Status RosterNews::AcceptRegistration(const Attachment& attachment,
+                                            const Workspace& workspace,
+                                            Effects& effects) {
+  return dispatcher_.AcceptNotice(
+      SubjectOf(attachment, workspace), CoordinatorOf(workspace), kRegistration,
+      "An anonymous session registered as a worker.\nsessionId: " +
+          attachment.session_id + "\nprojectDirectory: " +
+          SafeLabel(attachment.project_directory, 1024) +
+          "\nport: " + std::to_string(port_),
+      /*quiet=*/false, effects);
 }
 
 void RosterNews::OnDetached(const Attachment& attachment, bool restarting) {

@@ -74,10 +74,14 @@ class WorkRig : public RoutingRig {
   std::unique_ptr<Reader> reader_ =
       Reader::Open(runner_->database().path()).value();
   Controls controls_{*runner_, roster_, random_};
-  RosterView view_{roster_, mailboxes_, session_store_};
+  ReportStore report_store_{runner_->database()};
+  ObservationStore observation_store_{runner_->database()};
+  Observations observations_{*runner_, observation_store_, roster_, clock_};
+  Reports reports_{report_store_, clock_, Reports::kOverdueAfter};
+  RosterView view_{roster_, mailboxes_, session_store_, reports_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
-  Mail mail_{*runner_,    workspaces_, roster_, dispatcher_,
-             deliveries_, *reader_,    clock_};
+  Mail mail_{*runner_,    workspaces_,   roster_,  dispatcher_,
+             deliveries_, report_store_, *reader_, clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    kTestPort};
