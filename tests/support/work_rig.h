@@ -1,16 +1,28 @@
 #ifndef PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 #define PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "broker/storage/observation_store.h"
 #include "broker/storage/reader.h"
+#include "broker/storage/report_store.h"
+#include "broker/work/config_desk.h"
 #include "broker/work/controls.h"
+#include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
+#include "broker/work/observations.h"
+#include "broker/work/prober.h"
+#include "broker/work/report_desk.h"
+#include "broker/work/reports.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/roster_view.h"
+#include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
 #include "broker/work/workspaces.h"
 #include "tests/support/routing_rig.h"
@@ -57,17 +69,89 @@ class WorkRig : public RoutingRig {
     return record;
   }
 
-  // Calls a method of the desk and waits for its answer.
-  template <typename Response, typename Request>
-  absl::StatusOr<Response> Call(
-      void (WorkerDesk::*method)(CallerEvidence, Request,
-                                 WorkerDesk::Done<Response>),
+  template <typename Response>
+  using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
+  // Calls a method of a desk and waits for its answer.
+  template <typename Desk, typename Response, typename Request>
+  absl::StatusOr<Response> CallOn(
+      Desk& desk, void (Desk::*method)(CallerEvidence, Request, Done<Response>),
       const CallerEvidence& evidence, const Request& request) {
     Answer<absl::StatusOr<Response>> answer;
-    (desk_.*method)(evidence, request, answer.Callback());
+    (desk.*method)(evidence, request, answer.Callback());
     auto response = answer.Wait();
     Sync();
     return response;
+  }
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> Call(
+      void (WorkerDesk::*method)(CallerEvidence, Request, Done<Response>),
+      const CallerEvidence& evidence, const Request& request) {
+    return CallOn(desk_, method, evidence, request);
+  }
+  absl::StatusOr<v1::ReportWorkResponse> ReportWork(
+      const TestSession& session, v1::Report::Status status,
+      const std::string& summary) {
+    v1::ReportWorkRequest request;
+    request.set_status(status);
+    request.set_summary(summary);
+    return CallOn(report_desk_, &ReportDesk::ReportWork, CallOf(session),
+                  request);
+  }
+  // Makes what the host says of its activity known.
+  void SayActivity(const TestSession& session, v1::ActivityPhase phase,
+                   const std::string& label = "") {
+    v1::Activity activity;
+    activity.set_phase(phase);
+    activity.set_label(label);
+    registrar_.SetActivity(session.key, activity);
+    Sync();
+  }
+  // Deliveries of a kind to a session so far.
+  static std::vector<v1::Delivery> DeliveriesOf(const TestSession& session,
+                                                v1::EnvelopeKind kind) {
+    std::vector<v1::Delivery> found;
+    for (const v1::Delivery& delivery : session.link->deliveries()) {
+      if (delivery.envelope().kind() == kind) found.push_back(delivery);
+    }
+    return found;
+  }
+  static std::vector<v1::Delivery> NoticesOf(const TestSession& session,
+                                             const std::string& topic) {
+    std::vector<v1::Delivery> found;
+    for (const v1::Delivery& delivery : session.link->deliveries()) {
+      if (delivery.envelope().topic() == topic) found.push_back(delivery);
+    }
+    return found;
+  }
+  // What is stored, the newest first.
+  std::vector<v1::Observation> Observed(const std::string& session_id = "") {
+    runner_->PostTask([this] { observations_.Flush(); });
+    Sync();
+    return OnState(
+        [&] { return observation_store_.List(session_id, 1000).value(); });
+  }
+  // Jobs as a test wants them, by session; jobs are another desk's.
+  JobFacts Jobs() {
+    JobFacts facts;
+    facts.check_fence = [this](const auto&, const auto& session_id) {
+      return fences_.contains(session_id) ? fences_.at(session_id)
+                                          : absl::OkStatus();
+    };
+    facts.latest_close = [this](const auto&, const auto& session_id)
+        -> absl::StatusOr<std::optional<v1::Job>> {
+      if (!close_jobs_.contains(session_id)) return std::nullopt;
+      return close_jobs_.at(session_id);
+    };
+    facts.handoff = [this](const auto&, const auto& session_id)
+        -> absl::StatusOr<std::optional<v1::Handoff>> {
+      if (!handoffs_.contains(session_id)) return std::nullopt;
+      return handoffs_.at(session_id);
+    };
+    facts.forget_handoff = [this](const auto&, const auto& session_id) {
+      handoffs_.erase(session_id);
+      return absl::OkStatus();
+    };
+    return facts;
   }
 
   std::unique_ptr<TempDir> store_dir_;
@@ -87,6 +171,21 @@ class WorkRig : public RoutingRig {
                    view_,    kTestPort};
   RosterNews news_{*runner_,    lanes_,      mirror_, roster_,
                    deliveries_, dispatcher_, view_,   kTestPort};
+  std::map<std::string, absl::Status> fences_;
+  std::map<std::string, v1::Job> close_jobs_;
+  std::map<std::string, v1::Handoff> handoffs_;
+  ReportDesk report_desk_{*runner_,    workspaces_, roster_, report_store_,
+                          deliveries_, dispatcher_, news_,   observations_,
+                          clock_,      random_};
+  Prober prober_{*runner_, controls_, clock_};
+  StatusDesk status_desk_{workspaces_, roster_,  session_store_,
+                          mailboxes_,  reports_, observations_,
+                          prober_,     Jobs(),   clock_};
+  ConfigDesk config_desk_{*runner_, lanes_,        workspaces_, mirror_,
+                          roster_,  report_store_, dispatcher_, Jobs()};
+  CoordinatorDesk coordinator_desk_{*runner_, lanes_,       workspaces_,
+                                    mirror_,  roster_,      dispatcher_,
+                                    news_,    observations_};
 
  private:
   explicit WorkRig(std::unique_ptr<TempDir> store_dir)
@@ -94,6 +193,10 @@ class WorkRig : public RoutingRig {
         store_dir_(std::move(store_dir)) {
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(news_);
+    registrar_.AddObserver(observations_);
+    controls_.SetOnResolved([this](const auto&... outcome) {
+      observations_.OnControl(outcome...);
+    });
   }
   static std::unique_ptr<Database> OpenAt(const std::string& path) {
     auto db = Database::Open(path).value();

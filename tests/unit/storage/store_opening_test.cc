@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "broker/base/proto_time.h"
 #include "broker/storage/mailbox_store.h"
+#include "broker/storage/report_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/transaction.h"
 #include "broker/storage/workspace_store.h"
@@ -35,7 +37,7 @@ class StoreOpeningTest : public ::testing::Test {
   absl::StatusOr<OpenedStore> Open() { return OpenStore(path_, kNow, random_); }
 
   // Open and settled deliveries in turn, every third open one DELIVERED, a
-  // session and a pinned coordinator.
+  // session, a pinned coordinator, and two reports.
   void Fill() {
     OpenedStore opened = Open().value();
     first_id_ = opened.store_id;
@@ -63,6 +65,16 @@ class StoreOpeningTest : public ::testing::Test {
     session.workspace_root = "/project";
     ASSERT_THAT(SessionStore(*opened.db).Attach(session), IsOk());
     ASSERT_THAT(WorkspaceStore(*opened.db).PinCoordinator("/project", "carol"),
+                IsOk());
+    v1::Report report;
+    report.set_status(v1::Report::STATUS_NEEDS_DECISION);
+    report.set_summary("left or right?");
+    *report.mutable_reported_at() = ToProto(kNow);
+    *report.mutable_answered_at() = ToProto(kNow + absl::Seconds(1));
+    ASSERT_THAT(ReportStore(*opened.db).Save("/project", "bob", report),
+                IsOk());
+    report.set_status(static_cast<v1::Report::Status>(99));  // Damage.
+    ASSERT_THAT(ReportStore(*opened.db).Save("/project", "dave", report),
                 IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
@@ -188,6 +200,21 @@ TEST_F(StoreOpeningTest, DeliveredStatesSessionsAndPinsAreSavedToo) {
                 .value()
                 ->coordinator_session_id,
             "carol");
+}
+
+TEST_F(StoreOpeningTest, ReportsAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  ReportStore store(*opened->db);
+  const auto saved = store.Find("/project", "bob").value();
+  ASSERT_TRUE(saved.has_value());
+  EXPECT_EQ(saved->summary(), "left or right?");
+  EXPECT_TRUE(saved->has_answered_at());
+  EXPECT_EQ(store.Find("/project", "dave").value(), std::nullopt);
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {
