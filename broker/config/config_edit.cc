@@ -1,5 +1,6 @@
 #include "broker/config/config_edit.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,11 @@ absl::StatusOr<std::string> AddEntry(std::string_view bytes, Span last,
       ApplySplices(bytes, {{{last.end, last.end}, std::move(text)}}));
 }
 
+absl::Status NoEntry(std::string_view session_id) {
+  return Error(absl::StatusCode::kNotFound, "NO_ENTRY",
+               "no agent with session id " + std::string(session_id));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> UpsertWorker(std::string_view bytes,
@@ -84,8 +90,52 @@ absl::StatusOr<std::string> SetPort(std::string_view bytes,
       return ChangeEntry(bytes, entry, {{"port", port}});
     }
   }
-  return Error(absl::StatusCode::kNotFound, "NO_ENTRY",
-               "no agent with session id " + std::string(session_id));
+  return NoEntry(session_id);
+}
+
+absl::StatusOr<std::string> RemoveWorker(std::string_view bytes,
+                                         std::string_view session_id) {
+  INTERCOM_ASSIGN_OR_RETURN(const std::vector<EntryText> entries,
+                            Entries(bytes));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].value["sessionId"].get<std::string>() != session_id) {
+      continue;
+    }
+    if (entries[i].value["coordinator"].get<bool>()) {
+      return Error(absl::StatusCode::kFailedPrecondition,
+                   "TARGET_IS_COORDINATOR", "the coordinator stays");
+    }
+    // There is always the coordinator's entry beside it.
+    const Span span = i > 0
+                          ? Span{entries[i - 1].span.end, entries[i].span.end}
+                          : Span{entries[0].span.begin, entries[1].span.begin};
+    return Checked(ApplySplices(bytes, {{span, ""}}));
+  }
+  return NoEntry(session_id);
+}
+
+absl::StatusOr<std::string> SetMultiplexer(std::string_view bytes,
+                                           std::string_view multiplexer) {
+  INTERCOM_RETURN_IF_ERROR(Entries(bytes).status());
+  INTERCOM_ASSIGN_OR_RETURN(const std::string value,
+                            Dump(std::string(multiplexer), -1));
+  const std::vector<MemberSpan> members = MemberSpans(bytes, RootSpan(bytes));
+  const auto named = [&](std::string_view key) {
+    return std::find_if(
+        members.begin(), members.end(),
+        [key](const MemberSpan& member) { return member.key == key; });
+  };
+  if (const auto member = named("multiplexer"); member != members.end()) {
+    const std::string_view old = bytes.substr(
+        member->value.begin, member->value.end - member->value.begin);
+    if (old == value) return std::string(bytes);
+    return Checked(ApplySplices(bytes, {{member->value, value}}));
+  }
+  const auto version = named("version");
+  const std::string_view indent = LineIndent(bytes, version->whole.begin);
+  const std::string text = NextOf(bytes, indent) + "\"multiplexer\": " + value;
+  return Checked(
+      ApplySplices(bytes, {{{version->whole.end, version->whole.end}, text}}));
 }
 
 absl::StatusOr<std::string> DropDashboardPort(std::string_view bytes) {

@@ -42,6 +42,17 @@ absl::StatusOr<std::string> SetCloseJob(std::string_view bytes,
 // Removes the coordinator's `dashboardPort`, if it is there.
 absl::StatusOr<std::string> DropDashboardPort(std::string_view bytes);
 
+// Takes out the worker with that session id, with the comma and the line end
+// that belong to it. NOT_FOUND: NO_ENTRY. FAILED_PRECONDITION:
+// TARGET_IS_COORDINATOR.
+absl::StatusOr<std::string> RemoveWorker(std::string_view bytes,
+                                         std::string_view session_id);
+
+// Sets what launches workers; the key comes behind `version` where there is
+// none.
+absl::StatusOr<std::string> SetMultiplexer(std::string_view bytes,
+                                           std::string_view multiplexer);
+
 // A fresh config with `session_id` as coordinator.
 absl::StatusOr<std::string> NewConfig(std::string_view session_id, int port);
 

@@ -20,6 +20,12 @@ using Pointer = json::json_pointer;
 
 constexpr std::string_view kCoordinatorName = "Coordinator";
 
+const std::set<std::string>& Multiplexers() {
+  static const auto& names =
+      *new std::set<std::string>{"herdr", "tmux", "none", "headless"};
+  return names;
+}
+
 // Reads members of one object of the file; every problem names the file and
 // the member's JSON pointer.
 class Members {
@@ -225,8 +231,7 @@ absl::StatusOr<WorkspaceConfig> WorkspaceConfig::Parse(std::string_view bytes,
   WorkspaceConfig config;
   config.multiplexer_ = "herdr";
   if (top.Has("multiplexer")) {
-    INTERCOM_RETURN_IF_ERROR(
-        top.OneOf("multiplexer", {"herdr", "tmux", "none", "headless"}));
+    INTERCOM_RETURN_IF_ERROR(top.OneOf("multiplexer", Multiplexers()));
     config.multiplexer_ = file["multiplexer"].get<std::string>();
   }
   if (!top.Has("agents")) return top.Fail("agents", "is missing");
@@ -276,6 +281,10 @@ const v1::AgentEntry* WorkspaceConfig::FindBySession(
     if (entry.session_id() == session_id) return &entry;
   }
   return nullptr;
+}
+
+bool WorkspaceConfig::IsMultiplexer(std::string_view name) {
+  return Multiplexers().count(std::string(name)) > 0;
 }
 
 }  // namespace intercom

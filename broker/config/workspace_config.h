@@ -20,6 +20,9 @@ class WorkspaceConfig {
   static absl::StatusOr<WorkspaceConfig> Parse(std::string_view bytes,
                                                std::string_view path);
 
+  // Whether a config may name it as what launches workers.
+  static bool IsMultiplexer(std::string_view name);
+
   // All entries in the order of the file, with `entry_hash`.
   const std::vector<v1::AgentEntry>& agents() const { return agents_; }
 

@@ -1,6 +1,19 @@
 #include "broker/domain/activity.h"
 
+#include <algorithm>
+#include <array>
+
 namespace intercom {
+namespace {
+
+constexpr std::array<std::string_view, 9> kPublicLabels = {
+    "Processing",       "Thinking",
+    "Writing response", "Reading files",
+    "Editing files",    "Running command",
+    "Using a tool",     "Running multiple tools",
+    "Turn settled"};
+
+}  // namespace
 
 std::string_view PhaseName(v1::ActivityPhase phase) {
   switch (phase) {
@@ -17,6 +30,20 @@ std::string_view PhaseName(v1::ActivityPhase phase) {
     default:
       return "unknown";
   }
+}
+
+v1::ActivityPhase PhaseNamed(std::string_view name) {
+  for (int phase = 1; phase <= v1::ActivityPhase_MAX; ++phase) {
+    if (PhaseName(static_cast<v1::ActivityPhase>(phase)) == name) {
+      return static_cast<v1::ActivityPhase>(phase);
+    }
+  }
+  return v1::ACTIVITY_PHASE_UNSPECIFIED;
+}
+
+bool IsPublicLabel(std::string_view label) {
+  return std::find(kPublicLabels.begin(), kPublicLabels.end(), label) !=
+         kPublicLabels.end();
 }
 
 }  // namespace intercom

@@ -66,6 +66,7 @@ int Main(int argc, char** argv) {
   BrokerOptions options;
   options.version = INTERCOM_VERSION;
   double idle_exit = 60;
+  double overdue = absl::ToDoubleSeconds(options.overdue_after);
   int ready_descriptor = -1;
   app.add_option("--home", options.home,
                  "State directory (default: PI_INTERCOM_HOME, else "
@@ -81,6 +82,12 @@ int Main(int argc, char** argv) {
                  "never")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--overdue", overdue,
+                 "Show a worker's report that awaits an answer as overdue "
+                 "after so many seconds; 0: never")
+      ->envname("PI_INTERCOM_OVERDUE_SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--ready-fd", ready_descriptor,
                  "Write \"ready PORT\" or \"error REASON MESSAGE\" to this "
                  "descriptor");
@@ -88,6 +95,9 @@ int Main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   options.idle_exit =
       idle_exit == 0 ? absl::InfiniteDuration() : absl::Seconds(idle_exit);
+
+  options.overdue_after =
+      overdue == 0 ? absl::InfiniteDuration() : absl::Seconds(overdue);
 
   LogToStderr();
   const auto account_home = AccountHome();

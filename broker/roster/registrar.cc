@@ -330,7 +330,8 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
         workspace->claimed_coordinator_session_id + " as coordinator, but " +
         workspace->coordinator_session_id +
         " coordinates this workspace and goes on doing so; put its id back "
-        "into the file, or have a person confirm the change");
+        "into the file, or have a person confirm the change with: intercom "
+        "coordinator take");
   }
   return welcome;
 }

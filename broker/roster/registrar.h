@@ -24,7 +24,8 @@ struct SessionKey {
   int64_t epoch = 0;
 };
 
-// Is told of comings and goings, on the state's thread, after they are stored.
+// Is told of comings and goings, on the state's thread, after they are stored,
+// and of activity, which is not.
 class AttachmentObserver {
  public:
   virtual ~AttachmentObserver() = default;
@@ -33,6 +34,9 @@ class AttachmentObserver {
   // `attachment` is out of the roster already. `restarting`: it said that it
   // comes back.
   virtual void OnDetached(const Attachment& attachment, bool restarting) = 0;
+  // Its activity was replaced; `before` is what it was.
+  virtual void OnActivity(const Attachment& /*attachment*/,
+                          const v1::Activity& /*before*/) {}
 };
 
 // Admits sessions: finds their workspace and role, guards their seat (one live

@@ -62,7 +62,10 @@ void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
         activity.mutable_at()->set_seconds(us / 1'000'000);
         activity.mutable_at()->set_nanos(static_cast<int32_t>(us % 1'000'000) *
                                          1000);
-        attachment->activity = std::move(activity);
+        std::swap(attachment->activity, activity);
+        for (AttachmentObserver* observer : observers_) {
+          observer->OnActivity(*attachment, /*before=*/activity);
+        }
       });
 }
 
@@ -126,7 +129,9 @@ void Registrar::RefreshRoles(const Workspace& workspace) {
       attachment->awaits_reload = false;
     } else {
       attachment->entry = *entry;
-      attachment->awaits_reload = attachment->loaded_hash.empty();
+      // Nobody can reload a coordinator.
+      attachment->awaits_reload =
+          role == v1::ROLE_WORKER && attachment->loaded_hash.empty();
     }
     v1::AttachResponse frame;
     v1::RoleChanged& changed = *frame.mutable_role_changed();

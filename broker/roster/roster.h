@@ -43,6 +43,9 @@ struct Attachment {
   std::string loaded_hash;
   // The entry came while it was attached: its host loads it at a reload only.
   bool awaits_reload = false;
+  // Whether it works under its entry. One without an entry was configured so
+  // lately, if at all, that the roster does not know yet.
+  bool has_loaded() const { return !awaits_reload && entry.has_value(); }
   // Latest activity; `at` unset before the first.
   v1::Activity activity;
   // The session's own name.

@@ -98,6 +98,13 @@ class Dispatcher : public AttachmentObserver {
   // Ends what expired while it waited, and tells the senders.
   void ExpireDue();
 
+  // Ends everything that waits for `recipient`, in small steps, and tells the
+  // senders why: "was refused: <why>". What is with its host already is the
+  // host's. `done` is called when that is durable, on any thread, with the
+  // number of those that ended.
+  using Refused = absl::AnyInvocable<void(absl::StatusOr<int64_t>)>;
+  void RefuseMail(const std::string& recipient, std::string why, Refused done);
+
   // Says in `record` why it waits and since when, if it does.
   void DescribeWait(v1::DeliveryRecord& record) const;
 
@@ -154,6 +161,8 @@ class Dispatcher : public AttachmentObserver {
   // Ends what expired, page by page.
   void ExpireAfter(ExpiryCursor cursor);
   absl::Status Expire(const v1::DeliveryRecord& record, Effects& effects);
+  struct Refusal;
+  void RefuseAfter(int64_t sequence, std::shared_ptr<Refusal> refusal);
   static absl::Status TooLate(const DeliveryStatus& status);
   // Gives a settled delivery's room back and offers the next.
   void Settled(const std::string& session_id, int64_t sequence);

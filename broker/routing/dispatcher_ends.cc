@@ -14,6 +14,7 @@ namespace intercom {
 namespace {
 
 constexpr int kExpiryPage = 100;
+constexpr size_t kRefusalPage = 100;
 // What a notice takes beside its text, at most.
 constexpr int64_t kNoticeBytes = 256;
 
@@ -205,6 +206,65 @@ absl::Status Dispatcher::Expire(const v1::DeliveryRecord& record,
                                : "expired; its recipient left while it was on "
                                  "its way, and may have it",
                     effects);
+}
+
+// Mail to one recipient that is refused, step by step.
+struct Dispatcher::Refusal {
+  std::string recipient;
+  std::string why;
+  Refused done;
+  int64_t count = 0;
+};
+
+void Dispatcher::RefuseMail(const std::string& recipient, std::string why,
+                            Refused done) {
+  auto refusal = std::make_shared<Refusal>();
+  refusal->recipient = recipient;
+  refusal->why = std::move(why);
+  refusal->done = std::move(done);
+  RefuseAfter(0, std::move(refusal));
+}
+
+void Dispatcher::RefuseAfter(int64_t sequence,
+                             std::shared_ptr<Refusal> refusal) {
+  runner_.PostCommand(
+      {[this, sequence, refusal](Effects& effects) -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(
+             const auto open,
+             deliveries_.NextOpen(refusal->recipient, sequence, kRefusalPage));
+         const Outbox* outbox = Find(refusal->recipient);
+         int64_t ended = 0;
+         for (const v1::DeliveryRecord& record : open) {
+           if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
+             continue;
+           }
+           INTERCOM_ASSIGN_OR_RETURN(
+               const bool is_certain,
+               EndAlone(StatusOf(record), v1::DELIVERY_END_REFUSED,
+                        refusal->why));
+           ++ended;
+           INTERCOM_RETURN_IF_ERROR(TellSender(
+               record, "REFUSED",
+               "was refused: " + refusal->why +
+                   (is_certain ? ""
+                               : "; it was on its way before and may have "
+                                 "arrived"),
+               effects));
+         }
+         if (open.size() == kRefusalPage) {
+           effects.AfterCommit(
+               [this, refusal, ended, last = open.back().sequence()] {
+                 refusal->count += ended;
+                 RefuseAfter(last, refusal);
+               });
+         } else {
+           effects.AfterSync([refusal, count = refusal->count + ended] {
+             refusal->done(count);
+           });
+         }
+         return absl::OkStatus();
+       },
+       [refusal](const absl::Status& status) { refusal->done(status); }});
 }
 
 absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,

@@ -4,10 +4,14 @@
 #include "broker/roster/registrar.h"
 #include "broker/routing/dispatcher.h"
 #include "broker/work/admission.h"
+#include "broker/work/config_desk.h"
 #include "broker/work/controls.h"
+#include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/job_desk.h"
 #include "broker/work/mail.h"
+#include "broker/work/report_desk.h"
+#include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
 
 namespace intercom {
@@ -20,6 +24,10 @@ struct BrokerCore {
   Controls& controls;
   Mail& mail;
   WorkerDesk& workers;
+  ReportDesk& reports;
+  StatusDesk& status;
+  ConfigDesk& config;
+  CoordinatorDesk& coordinator;
   Inspection& inspection;
   LaunchDesk& launches;
   StopDesk& stops;

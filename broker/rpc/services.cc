@@ -121,6 +121,73 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::ReportStatus(
       });
 }
 
+grpc::ServerUnaryReactor* WorkspaceAdapter::ReportWork(
+    grpc::CallbackServerContext* context, const v1::ReportWorkRequest* request,
+    v1::ReportWorkResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.reports.ReportWork(std::move(evidence), *request, std::move(done));
+      });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkerStatus(
+    grpc::CallbackServerContext* context,
+    const v1::GetWorkerStatusRequest* request,
+    v1::GetWorkerStatusResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.status.GetWorkerStatus(std::move(evidence), *request,
+                                    std::move(done));
+      });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::RemoveWorker(
+    grpc::CallbackServerContext* context,
+    const v1::RemoveWorkerRequest* request,
+    v1::RemoveWorkerResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.config.Remove(std::move(evidence), *request, std::move(done));
+      });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::SetMultiplexer(
+    grpc::CallbackServerContext* context,
+    const v1::SetMultiplexerRequest* request,
+    v1::SetMultiplexerResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.config.SetMultiplexer(std::move(evidence), *request,
+                                   std::move(done));
+      });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::Register(
+    grpc::CallbackServerContext* context, const v1::RegisterRequest* request,
+    v1::RegisterResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.reports.Register(std::move(evidence), *request, std::move(done));
+      });
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::ConfirmCoordinator(
+    grpc::CallbackServerContext* context,
+    const v1::ConfirmCoordinatorRequest* request,
+    v1::ConfirmCoordinatorResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.coordinator.Confirm(std::move(evidence), *request,
+                                 std::move(done));
+      });
+}
+
 grpc::ServerUnaryReactor* InspectionAdapter::GetBroker(
     grpc::CallbackServerContext* context, const v1::GetBrokerRequest*,
     v1::GetBrokerResponse* response) {
@@ -159,6 +226,18 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListMailboxes(
                       core.inspection.ListMailboxes(std::move(evidence),
                                                     std::move(done));
                     });
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::ListObservations(
+    grpc::CallbackServerContext* context,
+    const v1::ListObservationsRequest* request,
+    v1::ListObservationsResponse* response) {
+  return ServeWhole(
+      context_, context, response,
+      [core = context_.core, request](CallerEvidence evidence, auto done) {
+        core.inspection.ListObservations(std::move(evidence), *request,
+                                         std::move(done));
+      });
 }
 
 }  // namespace intercom

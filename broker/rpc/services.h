@@ -74,6 +74,29 @@ class WorkspaceAdapter final : public v1::WorkspaceService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ReportStatusRequest* request,
       v1::ReportStatusResponse* response) override;
+  grpc::ServerUnaryReactor* ReportWork(
+      grpc::CallbackServerContext* context,
+      const v1::ReportWorkRequest* request,
+      v1::ReportWorkResponse* response) override;
+  grpc::ServerUnaryReactor* GetWorkerStatus(
+      grpc::CallbackServerContext* context,
+      const v1::GetWorkerStatusRequest* request,
+      v1::GetWorkerStatusResponse* response) override;
+  grpc::ServerUnaryReactor* RemoveWorker(
+      grpc::CallbackServerContext* context,
+      const v1::RemoveWorkerRequest* request,
+      v1::RemoveWorkerResponse* response) override;
+  grpc::ServerUnaryReactor* SetMultiplexer(
+      grpc::CallbackServerContext* context,
+      const v1::SetMultiplexerRequest* request,
+      v1::SetMultiplexerResponse* response) override;
+  grpc::ServerUnaryReactor* Register(grpc::CallbackServerContext* context,
+                                     const v1::RegisterRequest* request,
+                                     v1::RegisterResponse* response) override;
+  grpc::ServerUnaryReactor* ConfirmCoordinator(
+      grpc::CallbackServerContext* context,
+      const v1::ConfirmCoordinatorRequest* request,
+      v1::ConfirmCoordinatorResponse* response) override;
 
  private:
   const AdapterContext context_;
@@ -98,6 +121,10 @@ class InspectionAdapter final : public v1::InspectionService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListMailboxesRequest* request,
       v1::ListMailboxesResponse* response) override;
+  grpc::ServerUnaryReactor* ListObservations(
+      grpc::CallbackServerContext* context,
+      const v1::ListObservationsRequest* request,
+      v1::ListObservationsResponse* response) override;
 
  private:
   const AdapterContext context_;

@@ -114,16 +114,19 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
         const int removed,
         rooms_->history.Prune(clock_.Now() - kSettledMailKept,
                               kSettledMailBytes, kPruneStep));
-    if (removed == kPruneStep) return true;
     INTERCOM_ASSIGN_OR_RETURN(
         const int forgotten,
         rooms_->job_store.Prune(clock_.Now() - kEndedJobsKept, kPruneStep));
-    return forgotten == kPruneStep;
+    INTERCOM_ASSIGN_OR_RETURN(const bool more,
+                              rooms_->observations.PruneStep());
+    return removed == kPruneStep || forgotten == kPruneStep || more;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
     status.Update(rooms_->jobs.Load());
+    // An earlier broker may have crashed before it did.
+    rooms_->observations.PruneAll();
     loaded.set_value(status);
   });
   return loaded.get_future().get();
@@ -149,8 +152,10 @@ absl::Status BrokerServer::Listen() {
   executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
       {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
-       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->inspection,
-       rooms_->launches, rooms_->stops, rooms_->closes, rooms_->jobs},
+       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->report_desk,
+       rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
+       rooms_->inspection, rooms_->launches, rooms_->stops, rooms_->closes,
+       rooms_->jobs},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
@@ -275,6 +280,7 @@ void BrokerServer::Drain() {
     server_->Shutdown(absl::ToChronoTime(clock_.Now() + kShutdownGrace));
   }
   acceptor_.reset();
+  rooms_->runner->PostTask([this] { rooms_->observations.Flush(); });
   rooms_->runner->Stop();
   server_.reset();
   executor_.reset();

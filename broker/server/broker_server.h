@@ -15,6 +15,7 @@
 #include "broker/server/state_directory.h"
 #include "broker/server/unix_acceptor.h"
 #include "broker/storage/reader.h"
+#include "broker/work/reports.h"
 
 namespace intercom {
 
@@ -32,6 +33,8 @@ struct BrokerOptions {
   int port = -1;
   // Leave after so long without sessions and calls; never if infinite.
   absl::Duration idle_exit = absl::Seconds(60);
+  // A report that awaits an answer is overdue after so long; never if infinite.
+  absl::Duration overdue_after = Reports::kOverdueAfter;
   std::string version;
 };
 

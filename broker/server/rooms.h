@@ -35,6 +35,8 @@ struct Rooms {
         history(runner->database()),
         job_store(runner->database()),
         handoffs(runner->database()),
+        report_store(runner->database()),
+        observation_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -44,10 +46,12 @@ struct Rooms {
         dispatcher(*runner, deliveries, mailboxes, roster, clock, random, {}),
         controls(*runner, roster, random),
         watch(*runner, clock),
-        view(roster, mailboxes, session_store, fences),
+        observations(*runner, observation_store, roster, clock),
+        reports(report_store, clock, options.overdue_after),
+        view(roster, mailboxes, session_store, reports, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
-        mail(*runner, workspaces, roster, dispatcher, deliveries, *reader,
-             fences, clock),
+        mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
+             *reader, fences, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 dispatcher, controls, view, fences, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
@@ -64,8 +68,17 @@ struct Rooms {
                watch, clock, random),
         jobs(*runner, workspaces, roster, job_store, job_book, fences, launches,
              stops, closes, watch, clock),
-        inspection(*runner, roster, mirror, mailboxes, view,
-                   Self(store, clock, options, port)),
+        report_desk(*runner, workspaces, roster, report_store, deliveries,
+                    dispatcher, news, observations, clock, random),
+        prober(*runner, controls, clock),
+        status_desk(workspaces, roster, session_store, mailboxes, reports,
+                    observations, prober, job_store, handoffs, clock),
+        config_desk(*runner, lanes, workspaces, mirror, roster, report_store,
+                    handoffs, fences, dispatcher),
+        coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
+                         news, observations),
+        inspection(*runner, roster, mirror, mailboxes, view, *reader,
+                   observations, Self(store, clock, options, port)),
         admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
@@ -73,6 +86,7 @@ struct Rooms {
     registrar.AddObserver(stops);
     registrar.AddObserver(closes);
     registrar.AddObserver(news);
+    registrar.AddObserver(observations);
     registrar.SetOnAdmit([this](const v1::Hello& hello, const std::string& root,
                                 Effects& effects) {
       return launches.OnAdmit(hello, root, effects);
@@ -80,6 +94,10 @@ struct Rooms {
     mirror.AddOnChanged([this](const Workspace& workspace) {
       close_record.OnMirrored(workspace);
     });
+    controls.SetOnResolved(
+        [this](const auto&... outcome) { observations.OnControl(outcome...); });
+    job_book.AddOnChanged(
+        [this](const JobRow& job) { observations.OnJob(job); });
   }
 
   static v1::GetBrokerResponse Self(const OpenedStore& store,
@@ -107,6 +125,8 @@ struct Rooms {
   DeliveryHistory history;
   JobStore job_store;
   HandoffStore handoffs;
+  ReportStore report_store;
+  ObservationStore observation_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;
@@ -115,6 +135,8 @@ struct Rooms {
   Controls controls;
   ProcessWatch watch;
   Fences fences;
+  Observations observations;
+  Reports reports;
   RosterView view;
   Workspaces workspaces;
   Mail mail;
@@ -127,6 +149,11 @@ struct Rooms {
   StopDesk stops;
   CloseDesk closes;
   JobDesk jobs;
+  ReportDesk report_desk;
+  Prober prober;
+  StatusDesk status_desk;
+  ConfigDesk config_desk;
+  CoordinatorDesk coordinator_desk;
   Inspection inspection;
   Admission admission;
 };

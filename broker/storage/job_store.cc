@@ -51,6 +51,11 @@ constexpr char kLatestInSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs WHERE root = ? ORDER BY created_at_us DESC, job_id LIMIT ?";
 
+constexpr char kLatestOfSql[] =
+    "SELECT " INTERCOM_JOB_COLUMNS
+    " FROM jobs WHERE session_id = ? AND root = ? AND kind = ? "
+    "ORDER BY created_at_us DESC, job_id LIMIT 1";
+
 constexpr char kPruneSql[] =
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs "
     "WHERE state >= 8 AND state <> 12 AND updated_at_us < ? "
@@ -161,6 +166,13 @@ absl::StatusOr<std::vector<JobRow>> JobStore::Latest(std::string_view root,
   return ReadRows(latest);
 }
 
+absl::StatusOr<std::optional<JobRow>> JobStore::LatestOf(
+    std::string_view root, std::string_view session_id, v1::Job::Kind kind) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement latest, db_.Prepare(kLatestOfSql));
+  latest.Bind(session_id, root, kind);
+  return ReadOne(latest);
+}
+
 absl::StatusOr<int> JobStore::Prune(absl::Time before, int limit) {
   INTERCOM_ASSIGN_OR_RETURN(Statement prune, db_.Prepare(kPruneSql));
   prune.Bind(before, limit);
@@ -197,6 +209,15 @@ absl::StatusOr<std::optional<v1::Handoff>> HandoffStore::Find(
   handoff.set_summary(find.String(1));
   *handoff.mutable_updated_at() = ToProto(find.Time(2));
   return handoff;
+}
+
+absl::Status HandoffStore::Remove(std::string_view root,
+                                  std::string_view session_id) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement remove,
+      db_.Prepare("DELETE FROM handoffs WHERE root = ? AND session_id = ?"));
+  remove.Bind(root, session_id);
+  return remove.Run();
 }
 
 }  // namespace intercom

@@ -74,6 +74,11 @@ class JobStore {
   // The newest first: of a workspace, or of all where `root` is empty.
   absl::StatusOr<std::vector<JobRow>> Latest(std::string_view root, int limit);
 
+  // The newest of a kind of one session.
+  absl::StatusOr<std::optional<JobRow>> LatestOf(std::string_view root,
+                                                 std::string_view session_id,
+                                                 v1::Job::Kind kind);
+
   // Forgets at most `limit` jobs that ended before `before`; returns how many.
   absl::StatusOr<int> Prune(absl::Time before, int limit);
 
@@ -91,6 +96,7 @@ class HandoffStore {
                    const v1::Handoff& handoff);
   absl::StatusOr<std::optional<v1::Handoff>> Find(std::string_view root,
                                                   std::string_view session_id);
+  absl::Status Remove(std::string_view root, std::string_view session_id);
 
  private:
   Database& db_;

@@ -10,6 +10,7 @@
 #include "broker/base/status_macros.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/job_store.h"
+#include "broker/storage/report_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/workspace_store.h"
 
@@ -238,6 +239,26 @@ absl::Status SalvageHandoffs(Database& damaged, Database& fresh) {
   return absl::OkStatus();
 }
 
+// Best effort: up to the first damage.
+absl::Status SalvageReports(Database& damaged, Database& fresh) {
+  absl::StatusOr<Statement> keys = damaged.Prepare(
+      "SELECT root, session_id FROM reports ORDER BY root, session_id");
+  if (!keys.ok()) return absl::OkStatus();
+  keys->Bind();
+  ReportStore from(damaged);
+  for (absl::StatusOr<bool> row = keys->Step(); row.ok() && *row;
+       row = keys->Step()) {
+    const auto report = from.Find(keys->Text(0), keys->Text(1));
+    if (!report.ok() || !report->has_value() ||
+        !v1::Report::Status_IsValid((*report)->status())) {
+      continue;
+    }
+    INTERCOM_RETURN_IF_ERROR(
+        ReportStore(fresh).Save(keys->Text(0), keys->Text(1), **report));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
@@ -248,6 +269,7 @@ absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
   INTERCOM_RETURN_IF_ERROR(SalvagePlaces(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageJobs(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageHandoffs(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageReports(**damaged, fresh));
   return salvaged;
 }
 

@@ -10,6 +10,7 @@
 #include "broker/domain/route.h"
 #include "broker/work/job_text.h"
 #include "broker/work/stop_desk.h"
+#include "broker/work/subject.h"
 
 namespace intercom {
 namespace {

@@ -8,6 +8,7 @@
 #include "broker/domain/validated_envelope.h"
 #include "broker/work/close_desk.h"
 #include "broker/work/job_text.h"
+#include "broker/work/subject.h"
 
 namespace intercom {
 namespace {

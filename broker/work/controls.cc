@@ -30,8 +30,12 @@ void Controls::Send(const std::string& session_id, v1::Control control,
   }
   const std::string id = NewUuid(random_);
   control.set_control_id(id);
-  control.mutable_timeout()->set_seconds(absl::ToInt64Seconds(timeout));
-  pending_[id] = {session_id, attachment->epoch, std::move(answered)};
+  const int64_t ms = absl::ToInt64Milliseconds(timeout);
+  control.mutable_timeout()->set_seconds(ms / 1000);
+  control.mutable_timeout()->set_nanos(static_cast<int32_t>(ms % 1000) *
+                                       1'000'000);
+  pending_[id] = {session_id, attachment->epoch, control.kind(),
+                  std::move(answered)};
   v1::AttachResponse frame;
   *frame.mutable_control() = std::move(control);
   attachment->link->Send(std::move(frame));
@@ -72,9 +76,12 @@ void Controls::Resolve(std::string_view control_id,
   const auto found =
       pending_.find(absl::string_view(control_id.data(), control_id.size()));
   if (found == pending_.end()) return;
-  Answered answered = std::move(found->second.answered);
+  Pending pending = std::move(found->second);
   pending_.erase(found);
-  answered(std::move(outcome));
+  if (on_resolved_) {
+    on_resolved_(pending.session_id, pending.kind, outcome.status());
+  }
+  pending.answered(std::move(outcome));
 }
 
 }  // namespace intercom

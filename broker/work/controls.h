@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
@@ -30,6 +31,14 @@ class Controls : public AttachmentObserver {
   Controls(TaskRunner& runner, Roster& roster, Random& random)
       : runner_(runner), roster_(roster), random_(random) {}
 
+  // Called for each control that was sent, when its outcome is known and before
+  // that is told. OK: the host answered.
+  using OnResolved = absl::AnyInvocable<void(
+      const std::string& session_id, v1::Control::Kind, const absl::Status&)>;
+  void SetOnResolved(OnResolved on_resolved) {
+    on_resolved_ = std::move(on_resolved);
+  }
+
   // Sends `control` (its id and timeout are set here) to an attached session.
   // `answered` is called once, on the state's thread. UNAVAILABLE
   // (SESSION_AWAY): not attached, or left before the answer.
@@ -47,6 +56,7 @@ class Controls : public AttachmentObserver {
   struct Pending {
     std::string session_id;
     int64_t epoch = 0;
+    v1::Control::Kind kind = v1::Control::KIND_UNSPECIFIED;
     Answered answered;
   };
 
@@ -56,6 +66,7 @@ class Controls : public AttachmentObserver {
   TaskRunner& runner_;
   Roster& roster_;
   Random& random_;
+  OnResolved on_resolved_;
   absl::flat_hash_map<std::string, Pending> pending_;
 };
 

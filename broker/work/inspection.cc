@@ -1,12 +1,20 @@
 #include "broker/work/inspection.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "broker/base/error.h"
 #include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 
 namespace intercom {
+namespace {
+
+constexpr int kMaxObservations = 500;
+constexpr int kDefaultObservations = 50;
+
+}  // namespace
 
 template <typename Response, typename Answer>
 void Inspection::AnswerOn(CallerEvidence evidence, Done<Response> done,
@@ -88,6 +96,49 @@ void Inspection::ListMailboxes(CallerEvidence evidence,
              }
              return response;
            });
+}
+
+void Inspection::ListObservations(CallerEvidence evidence,
+                                  v1::ListObservationsRequest request,
+                                  Done<v1::ListObservationsResponse> done) {
+  runner_.PostTask([this, evidence = std::move(evidence),
+                    request = std::move(request),
+                    done = std::move(done)]() mutable {
+    if (auto caller = callers_.ResolveFor(Operation::kInspect, evidence);
+        !caller.ok()) {
+      return done(caller.status());
+    }
+    if (request.limit() < 0 || request.limit() > kMaxObservations) {
+      return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_SIZE",
+                        "limit is 1 to 500"));
+    }
+    // What was seen up to now is in the answer.
+    observations_.Flush();
+    runner_.PostTask(
+        [this, request = std::move(request), done = std::move(done)]() mutable {
+          ReadObservations(request, std::move(done));
+        });
+  });
+}
+
+void Inspection::ReadObservations(const v1::ListObservationsRequest& request,
+                                  Done<v1::ListObservationsResponse> done) {
+  auto shared_done =
+      std::make_shared<Done<v1::ListObservationsResponse>>(std::move(done));
+  const int limit =
+      request.limit() == 0 ? kDefaultObservations : request.limit();
+  const absl::Status posted =
+      reader_.Post([session_id = request.session_id(), limit,
+                    shared_done](Database& database) {
+        auto found = ObservationStore(database).List(session_id, limit);
+        if (!found.ok()) return (*shared_done)(found.status());
+        v1::ListObservationsResponse response;
+        for (v1::Observation& observation : *found) {
+          *response.add_observations() = std::move(observation);
+        }
+        (*shared_done)(std::move(response));
+      });
+  if (!posted.ok()) (*shared_done)(posted);
 }
 
 void Inspection::SetDraining() {

@@ -8,14 +8,6 @@
 
 namespace intercom {
 
-v1::Sender BrokerSender() {
-  v1::Sender broker;
-  broker.set_session_id("broker");
-  broker.set_name("intercom");
-  broker.set_origin(v1::ORIGIN_BROKER);
-  return broker;
-}
-
 void JobNews::Tell(const JobRow& job, std::string topic, std::string text) {
   runner_.PostCommand(
       {[this, job, topic = std::move(topic),

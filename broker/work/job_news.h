@@ -28,9 +28,6 @@ class JobNews {
   Dispatcher& dispatcher_;
 };
 
-// Of an envelope of the broker itself.
-v1::Sender BrokerSender();
-
 }  // namespace intercom
 
 #endif  // PI_INTERCOM_BROKER_WORK_JOB_NEWS_H_

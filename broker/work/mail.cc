@@ -78,6 +78,8 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
             const v1::AgentEntry recipient,
             Route(to, call.caller.session_id, call.workspace->agents));
         INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, recipient));
+        INTERCOM_RETURN_IF_ERROR(
+            AnswerReport(call, shared_envelope->value(), recipient));
         INTERCOM_ASSIGN_OR_RETURN(
             v1::DeliveryRecord record,
             dispatcher_.Accept(*shared_envelope, SenderOf(call, roster_),
@@ -143,11 +145,8 @@ absl::Status Mail::Spend(const std::string& sender) {
 
 absl::Status Mail::CheckLoaded(const DecidedCall& call,
                                const v1::AgentEntry& recipient) const {
-  // Attached without an entry: it was configured so lately that the roster does
-  // not know yet.
   const auto has_not_loaded = [](const Attachment* attachment) {
-    return attachment != nullptr &&
-           (attachment->awaits_reload || !attachment->entry.has_value());
+    return attachment != nullptr && !attachment->has_loaded();
   };
   if (call.role == v1::ROLE_WORKER &&
       has_not_loaded(roster_.Find(call.caller.host_session_id))) {
@@ -165,6 +164,22 @@ absl::Status Mail::CheckLoaded(const DecidedCall& call,
                      "call intercom_reload_worker first. Nothing was sent");
   }
   return absl::OkStatus();
+}
+
+absl::Status Mail::AnswerReport(const DecidedCall& call,
+                                const v1::Envelope& envelope,
+                                const v1::AgentEntry& recipient) {
+  if (call.role != v1::ROLE_COORDINATOR &&
+      call.caller.origin != v1::ORIGIN_PERSON) {
+    return absl::OkStatus();
+  }
+  INTERCOM_ASSIGN_OR_RETURN(
+      const auto repeated,
+      deliveries_.FindStatus(
+          DeliveryId(call.caller.session_id, envelope.envelope_id())));
+  if (repeated.has_value()) return absl::OkStatus();
+  return reports_.SetAnswered(call.workspace->root, recipient.session_id(),
+                              clock_.Now());
 }
 
 void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {

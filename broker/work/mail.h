@@ -12,6 +12,7 @@
 #include "broker/routing/dispatcher.h"
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/reader.h"
+#include "broker/storage/report_store.h"
 #include "broker/work/fences.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/message.pb.h"
@@ -31,13 +32,14 @@ class Mail {
 
   // All must outlive this object.
   Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
-       Dispatcher& dispatcher, DeliveryStore& deliveries, Reader& reader,
-       const Fences& fences, const Clock& clock)
+       Dispatcher& dispatcher, DeliveryStore& deliveries, ReportStore& reports,
+       Reader& reader, const Fences& fences, const Clock& clock)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
         dispatcher_(dispatcher),
         deliveries_(deliveries),
+        reports_(reports),
         reader_(reader),
         fences_(fences),
         clock_(clock) {}
@@ -70,6 +72,11 @@ class Mail {
   absl::Status Spend(const std::string& sender);
   absl::Status CheckLoaded(const DecidedCall& call,
                            const v1::AgentEntry& recipient) const;
+  // A word of the coordinator or a person answers a worker's report, unless it
+  // is an earlier one that is repeated.
+  absl::Status AnswerReport(const DecidedCall& call,
+                            const v1::Envelope& envelope,
+                            const v1::AgentEntry& recipient);
   absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
   void ListIn(HistoryFilter filter, ListDone done);
 
@@ -78,6 +85,7 @@ class Mail {
   Roster& roster_;
   Dispatcher& dispatcher_;
   DeliveryStore& deliveries_;
+  ReportStore& reports_;
   Reader& reader_;
   const Fences& fences_;
   const Clock& clock_;

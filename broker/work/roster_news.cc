@@ -84,23 +84,29 @@ void RosterNews::Announce(const std::string& session_id, bool unless_known) {
                                      kRegistration, session_id));
            if (is_known) return absl::OkStatus();
          }
-         std::string text =
-             "An anonymous session registered as a worker.\nsessionId: " +
-             session_id + "\nprojectDirectory: " +
-             SafeLabel(attachment->project_directory, 1024) +
-             "\nport: " + std::to_string(port_);
-         if (!attachment->launch_job_id.empty()) {
-           text += "\nlaunched as job " + attachment->launch_job_id +
-                   ", by Coordinator's create_worker";
-         }
-         return dispatcher_.AcceptNotice(
-             SubjectOf(*attachment, *workspace), CoordinatorOf(*workspace),
-             kRegistration, text, /*quiet=*/false, effects);
+         return AcceptRegistration(*attachment, *workspace, effects);
        },
        [session_id](const absl::Status& status) {
          spdlog::error("the registration of {} was not announced: {}",
                        session_id, MessageOf(status));
        }});
+}
+
+absl::Status RosterNews::AcceptRegistration(const Attachment& attachment,
+                                            const Workspace& workspace,
+                                            Effects& effects) {
+  std::string text =
+      "An anonymous session registered as a worker.\nsessionId: " +
+      attachment.session_id +
+      "\nprojectDirectory: " + SafeLabel(attachment.project_directory, 1024) +
+      "\nport: " + std::to_string(port_);
+  if (!attachment.launch_job_id.empty()) {
+    text += "\nlaunched as job " + attachment.launch_job_id +
+            ", by Coordinator's create_worker";
+  }
+  return dispatcher_.AcceptNotice(SubjectOf(attachment, workspace),
+                                  CoordinatorOf(workspace), kRegistration, text,
+                                  /*quiet=*/false, effects);
 }
 
 void RosterNews::OnDetached(const Attachment& attachment, bool restarting) {

@@ -35,10 +35,14 @@ class RosterNews : public AttachmentObserver {
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment& attachment, bool restarting) override;
 
- private:
   // Tells the coordinator of an anonymous session. `unless_known`: not if it
   // has been told, or will be.
   void Announce(const std::string& session_id, bool unless_known);
+  // The same inside a command, which fails where its mailbox refuses.
+  absl::Status AcceptRegistration(const Attachment& attachment,
+                                  const Workspace& workspace, Effects& effects);
+
+ private:
   // The session is gone, and did not come back in its time.
   void Left(const std::string& root, const std::string& session_id);
   // Tells the coordinator's host, not its model, that a session came or went.

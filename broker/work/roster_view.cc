@@ -56,6 +56,13 @@ v1::RosterEntry RosterView::Describe(std::string_view session_id,
       *described.mutable_job() = ToProto(*job);
     }
   }
+  if (workspace != nullptr && entry != nullptr) {
+    const auto report = reports_.Find(workspace->root, session_id);
+    if (report.ok() && report->has_value() &&
+        (*report)->status() != v1::Report::STATUS_CLEAR) {
+      *described.mutable_report() = **report;
+    }
+  }
   if (const auto mailbox = mailboxes_.Find(session_id); mailbox.ok()) {
     described.set_waiting(mailbox->envelopes);
   }
@@ -73,8 +80,12 @@ v1::GetWorkspaceResponse RosterView::Describe(
     response.set_config_error(
         "the config names session " + workspace.claimed_coordinator_session_id +
         " as coordinator; " + workspace.coordinator_session_id +
-        " stays coordinator until a person confirms the change");
+        " stays coordinator until a person confirms the change with: intercom "
+        "coordinator take");
   }
+  response.set_coordinator_session_id(workspace.coordinator_session_id);
+  response.set_claimed_coordinator_session_id(
+      workspace.claimed_coordinator_session_id);
   response.set_generation(workspace.generation);
   response.set_multiplexer(workspace.multiplexer);
   for (const v1::AgentEntry& entry : workspace.agents) {

@@ -8,20 +8,23 @@
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/work/fences.h"
+#include "broker/work/reports.h"
 #include "intercom/v1/workspace.pb.h"
 
 namespace intercom {
 
-// Puts config, presence, activity and mailbox of sessions together into what
-// people and tools see. Reads only; everything is called on the state's thread.
+// Puts config, presence, activity, mailbox and report of sessions together into
+// what people and tools see. Reads only; everything is called on the state's
+// thread.
 class RosterView {
  public:
   // All must outlive this object.
   RosterView(Roster& roster, MailboxStore& mailboxes, SessionStore& sessions,
-             const Fences& fences)
+             const Reports& reports, const Fences& fences)
       : roster_(roster),
         mailboxes_(mailboxes),
         sessions_(sessions),
+        reports_(reports),
         fences_(fences) {}
 
   // `entry` is the session's entry in `workspace`; either may be null.
@@ -36,6 +39,7 @@ class RosterView {
   Roster& roster_;
   MailboxStore& mailboxes_;
   SessionStore& sessions_;
+  const Reports& reports_;
   const Fences& fences_;
 };
 

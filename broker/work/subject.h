@@ -9,7 +9,7 @@
 
 namespace intercom {
 
-// Notices of the broker about sessions, for their coordinator.
+// From whom the broker's notices are, and to whom those about sessions go.
 
 // The sender of a notice about an attached session.
 inline v1::Sender SubjectOf(const Attachment& attachment,
@@ -22,6 +22,15 @@ inline v1::Sender SubjectOf(const Attachment& attachment,
   sender.set_origin(v1::ORIGIN_BROKER);
   sender.set_role(workspace.RoleOf(attachment.session_id));
   sender.set_workspace_root(workspace.root);
+  return sender;
+}
+
+// The broker itself.
+inline v1::Sender BrokerSender() {
+  v1::Sender sender;
+  sender.set_session_id("broker");
+  sender.set_name("intercom");
+  sender.set_origin(v1::ORIGIN_BROKER);
   return sender;
 }
 

@@ -9,6 +9,7 @@
 #include "broker/domain/activity.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/route.h"
+#include "broker/work/coordinator_check.h"
 #include "broker/work/subject.h"
 
 namespace intercom {
@@ -114,20 +115,10 @@ void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {
 
 void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
   // Decided again on what is read for the edit: the coordinator of then writes.
-  const auto edit =
-      [entry = configuration->entry,
-       claimed = configuration->workspace->claimed_coordinator_session_id,
-       coordinator = configuration->workspace->coordinator_session_id](
-          const ReadConfig& read) -> absl::StatusOr<std::string> {
-    const std::string& named = read.config.coordinator().session_id();
-    if (named != coordinator || !claimed.empty()) {
-      return Error(absl::StatusCode::kFailedPrecondition, "COORDINATOR_CHANGED",
-                   "the config names session " + named +
-                       " as coordinator now; nothing was written. Put " +
-                       coordinator +
-                       " back into the file, or have a person confirm the "
-                       "change");
-    }
+  const auto edit = [entry = configuration->entry,
+                     decided = configuration->workspace](
+                        const ReadConfig& read) -> absl::StatusOr<std::string> {
+    INTERCOM_RETURN_IF_ERROR(CheckCoordinator(read, *decided));
     if (const v1::AgentEntry* other = read.config.FindByName(entry.name());
         other != nullptr && other->session_id() != entry.session_id()) {
       return Error(absl::StatusCode::kAlreadyExists, "NAME_TAKEN",

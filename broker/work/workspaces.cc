@@ -39,6 +39,12 @@ void Workspaces::Decide(CallerEvidence evidence, std::string directory,
       return DecideIn(attachment->root, *std::move(caller), operation,
                       last_good, std::move(use), std::move(failed));
     }
+    if (caller->host_session_id.empty()) {
+      // Who has no role anywhere is refused wherever it is.
+      const absl::Status permitted =
+          CheckPermitted(operation, caller->origin, v1::ROLE_UNSPECIFIED);
+      if (!permitted.ok()) return failed(permitted);
+    }
     if (directory.empty()) return failed(NoWorkspace("named in this call"));
     FindRoot(directory, [this, directory, caller = *std::move(caller),
                          operation, last_good, use = std::move(use),

@@ -159,8 +159,6 @@ class JobRig : public WorkRig {
   }
 
   FakeProcesses processes_;
-  JobStore job_store_{runner_->database()};
-  HandoffStore handoffs_{runner_->database()};
   ProcessWatch watch_{*runner_, clock_, processes_.TicksOf()};
   Jobs jobs_{*runner_, job_store_, fences_, clock_};
   JobNews job_news_{*runner_, mirror_, dispatcher_};

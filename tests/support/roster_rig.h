@@ -59,7 +59,7 @@ class RosterRig : public ::testing::Test {
     // old enough to be trusted.
     struct stat made {};
     EXPECT_EQ(stat(dir_.path().c_str(), &made), 0);
-    clock_.Jump(absl::TimeFromTimespec(made.st_mtim) + absl::Hours(1) -
+    clock_.Jump(absl::FromTimeT(made.st_mtim.tv_sec) + absl::Hours(1) -
                 clock_.Now());
     root_ = dir_ / "project";
     std::filesystem::create_directories(root_);

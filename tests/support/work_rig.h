@@ -1,16 +1,30 @@
 #ifndef PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 #define PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "broker/base/proto_time.h"
+#include "broker/storage/job_store.h"
+#include "broker/storage/observation_store.h"
 #include "broker/storage/reader.h"
+#include "broker/storage/report_store.h"
+#include "broker/work/config_desk.h"
 #include "broker/work/controls.h"
+#include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
+#include "broker/work/observations.h"
+#include "broker/work/prober.h"
+#include "broker/work/report_desk.h"
+#include "broker/work/reports.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/roster_view.h"
+#include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
 #include "broker/work/workspaces.h"
 #include "tests/support/routing_rig.h"
@@ -57,33 +71,126 @@ class WorkRig : public RoutingRig {
     return record;
   }
 
-  // Calls a method of the desk and waits for its answer.
-  template <typename Response, typename Request>
-  absl::StatusOr<Response> Call(
-      void (WorkerDesk::*method)(CallerEvidence, Request,
-                                 WorkerDesk::Done<Response>),
+  template <typename Response>
+  using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
+  // Calls a method of a desk and waits for its answer.
+  template <typename Desk, typename Response, typename Request>
+  absl::StatusOr<Response> CallOn(
+      Desk& desk, void (Desk::*method)(CallerEvidence, Request, Done<Response>),
       const CallerEvidence& evidence, const Request& request) {
     Answer<absl::StatusOr<Response>> answer;
-    (desk_.*method)(evidence, request, answer.Callback());
+    (desk.*method)(evidence, request, answer.Callback());
     auto response = answer.Wait();
     Sync();
     return response;
   }
-
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> Call(
+      void (WorkerDesk::*method)(CallerEvidence, Request, Done<Response>),
+      const CallerEvidence& evidence, const Request& request) {
+    return CallOn(desk_, method, evidence, request);
+  }
+  absl::StatusOr<v1::ReportWorkResponse> ReportWork(
+      const TestSession& session, v1::Report::Status status,
+      const std::string& summary) {
+    v1::ReportWorkRequest request;
+    request.set_status(status);
+    request.set_summary(summary);
+    return CallOn(report_desk_, &ReportDesk::ReportWork, CallOf(session),
+                  request);
+  }
+  // Makes what the host says of its activity known.
+  void SayActivity(const TestSession& session, v1::ActivityPhase phase,
+                   const std::string& label = "") {
+    v1::Activity activity;
+    activity.set_phase(phase);
+    activity.set_label(label);
+    registrar_.SetActivity(session.key, activity);
+    Sync();
+  }
+  // Deliveries of a kind to a session so far.
+  static std::vector<v1::Delivery> DeliveriesOf(const TestSession& session,
+                                                v1::EnvelopeKind kind) {
+    std::vector<v1::Delivery> found;
+    for (const v1::Delivery& delivery : session.link->deliveries()) {
+      if (delivery.envelope().kind() == kind) found.push_back(delivery);
+    }
+    return found;
+  }
+  static std::vector<v1::Delivery> NoticesOf(const TestSession& session,
+                                             const std::string& topic) {
+    std::vector<v1::Delivery> found;
+    for (const v1::Delivery& delivery : session.link->deliveries()) {
+      if (delivery.envelope().topic() == topic) found.push_back(delivery);
+    }
+    return found;
+  }
+  // A close job of a session, in this state since now.
+  void CloseJobIs(const std::string& session_id, v1::Job::State state,
+                  const std::string& job_id = "j-1") {
+    JobRow job;
+    job.job_id = job_id;
+    job.kind = v1::Job::KIND_CLOSE;
+    job.root = root_;
+    job.session_id = session_id;
+    job.state = state;
+    job.created_at = job.updated_at = clock_.Now();
+    OnState([&] {
+      EXPECT_THAT(job_store_.Put(job), IsOk());
+      fences_.Keep(job);
+      return true;
+    });
+  }
+  void HandoffIs(const std::string& session_id, const std::string& summary) {
+    v1::Handoff handoff;
+    handoff.set_job_id("j-1");
+    handoff.set_summary(summary);
+    *handoff.mutable_updated_at() = ToProto(clock_.Now());
+    OnState([&] {
+      EXPECT_THAT(handoffs_.Put(root_, session_id, handoff), IsOk());
+      return true;
+    });
+  }
+  // What is stored, the newest first.
+  std::vector<v1::Observation> Observed(const std::string& session_id = "") {
+    runner_->PostTask([this] { observations_.Flush(); });
+    Sync();
+    return OnState(
+        [&] { return observation_store_.List(session_id, 1000).value(); });
+  }
   std::unique_ptr<TempDir> store_dir_;
   std::unique_ptr<Reader> reader_ =
       Reader::Open(runner_->database().path()).value();
   Controls controls_{*runner_, roster_, random_};
+  JobStore job_store_{runner_->database()};
+  HandoffStore handoffs_{runner_->database()};
   Fences fences_;
-  RosterView view_{roster_, mailboxes_, session_store_, fences_};
+  ReportStore report_store_{runner_->database()};
+  ObservationStore observation_store_{runner_->database()};
+  Observations observations_{*runner_, observation_store_, roster_, clock_};
+  Reports reports_{report_store_, clock_, Reports::kOverdueAfter};
+  RosterView view_{roster_, mailboxes_, session_store_, reports_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
-  Mail mail_{*runner_,    workspaces_, roster_, dispatcher_,
-             deliveries_, *reader_,    fences_, clock_};
+  Mail mail_{*runner_,      workspaces_, roster_, dispatcher_, deliveries_,
+             report_store_, *reader_,    fences_, clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    fences_,        kTestPort};
   RosterNews news_{*runner_,    lanes_,      mirror_, roster_,
                    deliveries_, dispatcher_, view_,   kTestPort};
+  ReportDesk report_desk_{*runner_,    workspaces_, roster_, report_store_,
+                          deliveries_, dispatcher_, news_,   observations_,
+                          clock_,      random_};
+  Prober prober_{*runner_, controls_, clock_};
+  StatusDesk status_desk_{
+      workspaces_,   roster_, session_store_, mailboxes_, reports_,
+      observations_, prober_, job_store_,     handoffs_,  clock_};
+  ConfigDesk config_desk_{*runner_,  lanes_,  workspaces_,
+                          mirror_,   roster_, report_store_,
+                          handoffs_, fences_, dispatcher_};
+  CoordinatorDesk coordinator_desk_{*runner_, lanes_,       workspaces_,
+                                    mirror_,  roster_,      dispatcher_,
+                                    news_,    observations_};
 
  private:
   explicit WorkRig(std::unique_ptr<TempDir> store_dir)
@@ -91,6 +198,10 @@ class WorkRig : public RoutingRig {
         store_dir_(std::move(store_dir)) {
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(news_);
+    registrar_.AddObserver(observations_);
+    controls_.SetOnResolved([this](const auto&... outcome) {
+      observations_.OnControl(outcome...);
+    });
   }
   static std::unique_ptr<Database> OpenAt(const std::string& path) {
     auto db = Database::Open(path).value();

@@ -14,8 +14,10 @@
 namespace intercom {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 v1::AgentEntry Worker(const std::string& id, const std::string& name) {
   v1::AgentEntry agent;
@@ -305,6 +307,93 @@ TEST(ConfigEdit, TheDashboardPortGoesWithItsCommaWhereverItStands) {
       With(without, "{\n      \"sessionId\": \"c-1\"",
            "{\n      \"dashboardPort\": 8080,\n      \"sessionId\": \"c-1\"");
   EXPECT_EQ(*DropDashboardPort(first), without);
+}
+
+TEST(ConfigEdit, ARemovedWorkerTakesItsLinesAndNoOthers) {
+  const auto added = UpsertWorker(kSample, Worker("w-2", "Tests"));
+  ASSERT_THAT(added, IsOk());
+  // The last, with the comma before it.
+  EXPECT_EQ(*RemoveWorker(*added, "w-2"), kSample);
+  // One in the middle, with its handoff and closeJob.
+  const auto removed = RemoveWorker(*added, "w-1");
+  ASSERT_THAT(removed, IsOk());
+  EXPECT_THAT(Diff(*added, *removed), Each(StartsWith("-")));
+  const auto config = WorkspaceConfig::Parse(*removed, "x");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->agents().size(), 2u);
+  EXPECT_THAT(*removed, HasSubstr("\"futureSetting\": {\"ratio\": 1.10"));
+}
+
+TEST(ConfigEdit, AWorkerBeforeTheCoordinatorIsRemovedToo) {
+  const std::string worker =
+      R"({"sessionId":"w-1","name":"W","coordinator":false,)"
+      R"("description":"d","port":1,"projectDirectory":"."})";
+  const std::string leads =
+      R"({"sessionId":"c-1","name":"Coordinator","coordinator":true,)"
+      R"("description":"d","port":1,"projectDirectory":"."})";
+  for (const std::string between : {"", " ", "\r\n  "}) {
+    EXPECT_EQ(*RemoveWorker("{\"version\":1,\"agents\":[" + worker + "," +
+                                between + leads + "]}\n",
+                            "w-1"),
+              "{\"version\":1,\"agents\":[" + leads + "]}\n");
+  }
+}
+
+TEST(ConfigEdit, RemovalKeepsIndentLineEndsByteOrderMarkAndTheEndOfTheFile) {
+  for (const std::string indent : {"  ", "    ", "\t"}) {
+    for (const std::string newline : {"\n", "\r\n"}) {
+      for (const std::string start : {"", "\xEF\xBB\xBF"}) {
+        for (const std::string end : {"", "\n"}) {
+          const std::string before = Restyled(indent, newline, start, end);
+          EXPECT_EQ(
+              *RemoveWorker(*UpsertWorker(before, Worker("w-2", "T")), "w-2"),
+              before);
+        }
+      }
+    }
+  }
+}
+
+TEST(ConfigEdit, TheCoordinatorAndStrangersAreNotRemoved) {
+  EXPECT_THAT(RemoveWorker(kSample, "c-1"),
+              FailsWith(absl::StatusCode::kFailedPrecondition,
+                        "TARGET_IS_COORDINATOR"));
+  EXPECT_THAT(RemoveWorker(kSample, "w-9"),
+              FailsWith(absl::StatusCode::kNotFound, "NO_ENTRY"));
+}
+
+TEST(ConfigEdit, AChangedLauncherChangesOneLine) {
+  const auto edited = SetMultiplexer(kSample, "none");
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(Diff(kSample, *edited),
+              ElementsAre("-  \"multiplexer\": \"tmux\",",
+                          "+  \"multiplexer\": \"none\","));
+  EXPECT_EQ(*SetMultiplexer(kSample, "tmux"), kSample);
+}
+
+TEST(ConfigEdit, AMissingLauncherComesBehindTheVersion) {
+  const std::string without =
+      With(kSample, "  \"multiplexer\": \"tmux\",\n", "");
+  const auto edited = SetMultiplexer(without, "tmux");
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_THAT(Diff(without, *edited),
+              ElementsAre("+  \"multiplexer\": \"tmux\","));
+  const std::string line =
+      R"({"version":1,"agents":[{"sessionId":"c-1","name":"Coordinator",)"
+      R"("coordinator":true,"description":"d","port":1,)"
+      R"("projectDirectory":"."}]})";
+  EXPECT_EQ(*SetMultiplexer(line, "none"),
+            With(line, "1,", "1, \"multiplexer\": \"none\","));
+  // The version may be the last.
+  const std::string last =
+      With(With(line, "\"version\":1,", ""), "]}", "],\"version\":1}");
+  EXPECT_EQ(*SetMultiplexer(last, "none"),
+            With(last, ":1}", ":1, \"multiplexer\": \"none\"}"));
+}
+
+TEST(ConfigEdit, AnUnknownLauncherIsTheCallersMistake) {
+  EXPECT_THAT(SetMultiplexer(kSample, "screen"),
+              FailsWith(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID"));
 }
 
 TEST(ConfigEdit, ATextWithQuotesAndBracketsIsEscapedAndSkipped) {

@@ -8,8 +8,10 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "broker/base/proto_time.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
+#include "broker/storage/report_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/transaction.h"
 #include "broker/storage/workspace_store.h"
@@ -36,7 +38,7 @@ class StoreOpeningTest : public ::testing::Test {
   absl::StatusOr<OpenedStore> Open() { return OpenStore(path_, kNow, random_); }
 
   // Open and settled deliveries in turn, every third open one DELIVERED, a
-  // session and a pinned coordinator.
+  // session, a pinned coordinator, and two reports.
   void Fill() {
     OpenedStore opened = Open().value();
     first_id_ = opened.store_id;
@@ -78,6 +80,16 @@ class StoreOpeningTest : public ::testing::Test {
     handoff.set_job_id("job-1");
     handoff.set_summary("done");
     ASSERT_THAT(HandoffStore(*opened.db).Put("/project", "bob", handoff),
+                IsOk());
+    v1::Report report;
+    report.set_status(v1::Report::STATUS_NEEDS_DECISION);
+    report.set_summary("left or right?");
+    *report.mutable_reported_at() = ToProto(kNow);
+    *report.mutable_answered_at() = ToProto(kNow + absl::Seconds(1));
+    ASSERT_THAT(ReportStore(*opened.db).Save("/project", "bob", report),
+                IsOk());
+    report.set_status(static_cast<v1::Report::Status>(99));  // Damage.
+    ASSERT_THAT(ReportStore(*opened.db).Save("/project", "dave", report),
                 IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
@@ -205,7 +217,7 @@ TEST_F(StoreOpeningTest, DeliveredStatesSessionsAndPinsAreSavedToo) {
             "carol");
 }
 
-TEST_F(StoreOpeningTest, JobsAndTheirFencesAndHandoffsAreSavedToo) {
+TEST_F(StoreOpeningTest, JobsFencesHandoffsAndReportsAreSavedToo) {
   Fill();
   Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
 
@@ -219,6 +231,12 @@ TEST_F(StoreOpeningTest, JobsAndTheirFencesAndHandoffsAreSavedToo) {
   EXPECT_EQ(
       HandoffStore(*opened->db).Find("/project", "bob").value()->summary(),
       "done");
+  ReportStore store(*opened->db);
+  const auto saved = store.Find("/project", "bob").value();
+  ASSERT_TRUE(saved.has_value());
+  EXPECT_EQ(saved->summary(), "left or right?");
+  EXPECT_TRUE(saved->has_answered_at());
+  EXPECT_EQ(store.Find("/project", "dave").value(), std::nullopt);
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {

@@ -60,6 +60,18 @@ TEST_F(ControlsTest, AHostsAnswerComesBackByItsId) {
   EXPECT_EQ(first.count(), 0);
 }
 
+TEST_F(ControlsTest, ATimeoutBelowASecondReachesTheHost) {
+  runner_->PostTask([this] {
+    v1::Control control;
+    control.set_kind(v1::Control::KIND_PROBE);
+    controls_.Send("w-1", control, absl::Milliseconds(750), [](auto) {});
+  });
+  Sync();
+  ASSERT_THAT(Asked(), SizeIs(1));
+  EXPECT_EQ(Asked()[0].timeout().seconds(), 0);
+  EXPECT_EQ(Asked()[0].timeout().nanos(), 750'000'000);
+}
+
 TEST_F(ControlsTest, AnAnswerCountsOnce) {
   const ResultAnswer answer = Ask();
   Say(worker_.key, Asked()[0].control_id());

@@ -62,15 +62,6 @@ class WorkerDeskTest : public WorkRig {
     controls_.OnResult(session.key, result);
     Sync();
   }
-  static std::vector<v1::Delivery> NoticesOf(const TestSession& session,
-                                             const std::string& topic) {
-    std::vector<v1::Delivery> found;
-    for (const v1::Delivery& delivery : session.link->deliveries()) {
-      if (delivery.envelope().topic() == topic) found.push_back(delivery);
-    }
-    return found;
-  }
-
   TestSession coordinator_;
   TestSession worker_;
 };
