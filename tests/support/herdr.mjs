@@ -94,6 +94,7 @@ class Server {
 		return {
 			HERDR_ENV: "1",
 			HERDR_SOCKET_PATH: this.#socket,
+			HERDR_BIN_PATH: join(this.#directory, "bin", "herdr"),
 			HERDR_WORKSPACE_ID: pane.workspace,
 			HERDR_TAB_ID: pane.tab,
 			HERDR_PANE_ID: pane.pane,

@@ -31,7 +31,7 @@ Argv Command(const std::string& socket) {
   Argv argv = {"tmux", "-u"};
   if (!socket.empty()) {
     argv.push_back("-S");
-    argv.push_back(Word(socket));
+    argv.push_back(socket);
   }
   return argv;
 }
@@ -112,6 +112,20 @@ std::string Word(std::string_view text) {
 
 std::string Literal(std::string_view text) {
   std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_not_of('#', at), text.size());
+    const size_t count = end - at;
+    // Before a bracket tmux leaves them all.
+    const bool style = end < text.size() && text[end] == '[';
+    out.append(style ? count : 2 * count, '#');
+    if (end < text.size()) out += text[end];
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string Title(std::string_view text) {
+  std::string out;
   for (const char c : text) {
     out += c;
     if (c == '#') out += c;
@@ -183,7 +197,7 @@ Argv NewWindow(const std::string& socket, const std::string& session,
                const std::string& title, const Argv& command) {
   Argv argv = Command(socket);
   Append(argv, {"new-window", "-d", "-P", "-F", kCreatedFormat, "-t",
-                session + ":", "-n", Literal(title), "--"});
+                session + ":", "-n", Title(title), "--"});
   Append(argv, command);
   return argv;
 }
@@ -194,7 +208,7 @@ Argv NewSession(const std::string& socket, const std::string& session,
   Argv argv = Command(socket);
   Append(argv, {"new-session", "-d", "-P", "-F", kCreatedFormat, "-s", session,
                 "-x", "200", "-y", "50", "-c", Literal(directory), "-n",
-                Literal(title), "--"});
+                Title(title), "--"});
   Append(argv, command);
   return argv;
 }
@@ -241,13 +255,13 @@ Argv Settle(const v1::Pane& pane, const std::string& mark) {
 Argv NameWindow(const v1::Pane& pane, const std::string& name) {
   Argv argv = Command(pane.server());
   KeepTitle(argv, pane.tab());
-  Append(argv, {"rename-window", "-t", pane.tab(), "--", Literal(name)});
+  Append(argv, {"rename-window", "-t", pane.tab(), "--", Title(name)});
   return argv;
 }
 
 Argv NamePane(const v1::Pane& pane, const std::string& name) {
   Argv argv = Command(pane.server());
-  Append(argv, {"select-pane", "-t", pane.pane(), "-T", Literal(name)});
+  Append(argv, {"select-pane", "-t", pane.pane(), "-T", Title(name)});
   return argv;
 }
 

@@ -22,6 +22,8 @@ std::string Word(std::string_view text);
 
 // A text where tmux expands formats: `#{..}`, and `#(..)` which runs a command.
 std::string Literal(std::string_view text);
+// The same for a name, which tmux shows with styles: `#[..]`.
+std::string Title(std::string_view text);
 
 // A name for a session: letters, digits, _ and - of the last part of
 // `directory`, behind "intercom-". `attempt` counts from 1.

@@ -69,19 +69,24 @@ std::string OwnSession(const Surroundings& around, const CommandRunner& runner,
   return tmux::SessionOf(ValueOf(around.environment, "TMUX"));
 }
 
+absl::Status ServerGone(const std::string& socket) {
+  return LauncherUnavailable(
+      "the tmux server that TMUX names (" + SafeLabel(socket, 200) +
+      ") is gone; start the coordinator in a tmux that runs, or unset TMUX");
+}
+
 Launch InNewWindow(const LaunchPlan& plan, const LaunchTools& tools) {
-  const std::string tmux = ValueOf(tools.around.environment, "TMUX");
-  const std::string socket = tmux::SocketOf(tmux);
-  if (!SomebodyListens(socket)) {
-    return NotLaunched(LauncherUnavailable(
-        "the tmux server that TMUX names (" + SafeLabel(tmux) +
-        ") is gone; start the coordinator in a tmux that runs, or unset TMUX"));
-  }
+  const std::string socket =
+      tmux::SocketOf(ValueOf(tools.around.environment, "TMUX"));
+  if (!SomebodyListens(socket)) return NotLaunched(ServerGone(socket));
   const std::string session = OwnSession(tools.around, tools.runner, socket);
   tmux::Created created;
   Launch launch =
       Make(tmux::NewWindow(socket, session, plan.title, tools.command),
            tools.runner, created);
+  if (!launch.status.ok() && !SomebodyListens(socket)) {
+    launch.status = ServerGone(socket);
+  }
   if (!launch.pane.pane().empty()) {
     launch.detail = "tmux window " + created.window_index + " of session " +
                     SafeLabel(created.session_name);

@@ -34,6 +34,13 @@ TEST(TmuxCommandsTest, ASemicolonAtTheEndOfAWordIsNoSeparator) {
 
 TEST(TmuxCommandsTest, FormatsInATextStayText) {
   EXPECT_EQ(Literal("#{pid} #(touch x) ##"), "##{pid} ##(touch x) ####");
+  EXPECT_EQ(Literal("a"), "a");
+  EXPECT_EQ(Literal(""), "");
+}
+
+TEST(TmuxCommandsTest, AStyleIsTextInAPathAndIsShownInAName) {
+  EXPECT_EQ(Literal("a#[b] ##[c]"), "a#[b] ##[c]");
+  EXPECT_EQ(Title("a#[b] ##[c]"), "a##[b] ####[c]");
 }
 
 TEST(TmuxCommandsTest, ASessionIsNamedAfterItsDirectoryInPlainCharacters) {
@@ -57,7 +64,7 @@ TEST(TmuxCommandsTest, TheServerIsReadFromTheVariableWhateverItsPathHolds) {
 
 TEST(TmuxCommandsTest, AWindowRunsSeveralWordsAndItsNameIsLiteral) {
   EXPECT_THAT(NewWindow("/s;", "$2", "-n #{x};", {"/a;", "--launch", "/b c;"}),
-              ElementsAre("tmux", "-u", "-S", "/s\\;", "new-window", "-d", "-P",
+              ElementsAre("tmux", "-u", "-S", "/s;", "new-window", "-d", "-P",
                           "-F", testing::_, "-t", "$2:", "-n", "-n ##{x}\\;",
                           "--", "/a\\;", "--launch", "/b c\\;"));
 }
