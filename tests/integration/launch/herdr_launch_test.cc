@@ -179,7 +179,7 @@ TEST_F(HerdrLaunchTest, ARefusedLayoutStartsNothing) {
 TEST_F(HerdrLaunchTest, LostTypingIsNoticedAndItsTabStays) {
   const HerdrStandIn herdr(rig_, "no_layout,run_lost");
   const Launch launch =
-      LaunchWithin(absl::Seconds(3), rig_.Around(herdr.Inside()));
+      LaunchWithin(absl::Seconds(6), rig_.Around(herdr.Inside()));
   EXPECT_THAT(launch.status,
               FailsWith(absl::StatusCode::kUnavailable, "LAUNCH_FAILED"));
   EXPECT_THAT(launch.detail, HasSubstr("was made and stays"));
