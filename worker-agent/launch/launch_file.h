@@ -2,6 +2,7 @@
 #define PI_INTERCOM_WORKER_AGENT_LAUNCH_LAUNCH_FILE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
