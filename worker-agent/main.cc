@@ -14,6 +14,7 @@
 #include "broker/base/random.h"
 #include "worker-agent/agent.h"
 #include "worker-agent/host/private_stdout.h"
+#include "worker-agent/launch/launched_host.h"
 #include "worker-agent/link/broker_starter.h"
 #include "worker-agent/link/event_loop.h"
 #include "worker-agent/tools/reference.h"
@@ -106,7 +107,11 @@ int main(int argc, char** argv) {
   bool print_tools = false;
   app.add_flag("--print-tools", print_tools,
                "Print the tools as a Markdown table and exit");
+  std::string launch_file;
+  app.add_option("--launch", launch_file,
+                 "Become the host that a launch file orders");
   CLI11_PARSE(app, argc, argv);
+  if (!launch_file.empty()) return intercom::BecomeHost(launch_file);
   if (print_tools) {
     std::fputs(intercom::ToolReference().c_str(), stdout);
     return 0;

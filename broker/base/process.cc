@@ -1,6 +1,7 @@
 #include "broker/base/process.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,9 +19,18 @@ namespace {
 
 constexpr size_t kMaxAncestors = 64;
 
+// Not by a stream: that throws when the process ends while it is read.
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  char bytes[4096];
+  ssize_t count = 0;
+  while ((count = read(fd, bytes, sizeof(bytes))) > 0) {
+    text.append(bytes, static_cast<size_t>(count));
+  }
+  close(fd);
+  return text;
 }
 
 std::string ProcPath(int64_t pid, std::string_view name) {

@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -203,6 +204,19 @@ TEST(ProcessTest, AProcessIsNamedByWhenItStarted) {
   EXPECT_GT(ticks, 0);
   EXPECT_EQ(StartTicksOf(getpid()), ticks);
   EXPECT_LE(StartTicksOf(getppid()), ticks);
+}
+
+// Reading /proc of a process that goes away meanwhile fails in its own way.
+TEST(ProcessTest, AProcessMayEndWhileItIsReadAbout) {
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    ASSERT_GT(child, 0);
+    std::thread reaper([child] { waitpid(child, nullptr, 0); });
+    while (StartTicksOf(child) != 0) EnvironmentOf(child, "X");
+    reaper.join();
+    EXPECT_EQ(StartTicksOf(child), 0);
+  }
 }
 
 TEST(ProcessTest, AZombieHasEnded) {

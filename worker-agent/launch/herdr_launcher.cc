@@ -1,0 +1,193 @@
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "worker-agent/launch/herdr_client.h"
+#include "worker-agent/launch/herdr_requests.h"
+#include "worker-agent/launch/launch_file.h"
+#include "worker-agent/launch/launchers.h"
+
+namespace intercom {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
+// How long a typed line may take to run.
+constexpr absl::Duration kTypedTime = absl::Seconds(10);
+
+// Whether Herdr surely did nothing.
+bool DidNothing(const absl::Status& status) {
+  return absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+}
+
+absl::Status Failure(const absl::Status& status) {
+  if (!absl::IsNotFound(status)) return LaunchFailed(status);
+  return LauncherUnavailable(MessageOf(status) +
+                             "; start Herdr, or choose another launcher with "
+                             "intercom_set_multiplexer");
+}
+
+std::string Where(const v1::Pane& pane) {
+  return "Herdr tab " + SafeLabel(pane.tab()) + " of workspace " +
+         SafeLabel(pane.workspace());
+}
+
+// What the answer to a new tab left out. Without it the launch is no worse.
+void Complete(Launch& launch, const HerdrClient& client) {
+  if (const auto answer = client.Ask(herdr::GetPane(launch.pane.pane()));
+      answer.ok()) {
+    if (const auto pane = herdr::ParsePane(*answer); pane.ok()) {
+      launch.pane.set_terminal(pane->terminal());
+    }
+  }
+  if (const auto answer = client.Ask(herdr::ProcessInfo(launch.pane.pane()));
+      answer.ok()) {
+    if (const auto processes = herdr::ParseProcesses(*answer); processes.ok()) {
+      launch.pane.set_pid(processes->shell_pid);
+    }
+  }
+}
+
+// Herdr spawns the agent itself. False: this Herdr does not know how.
+bool LaunchByLayout(const LaunchPlan& plan, const LaunchTools& tools,
+                    const HerdrClient& client, const std::string& workspace,
+                    Launch& launch) {
+  const absl::StatusOr<Json> answer = client.Ask(
+      herdr::ApplyLayout(workspace, plan.directory, plan.title, tools.command));
+  if (ReasonOf(answer.status()) == "HERDR_INVALID_REQUEST") return false;
+  // The socket went away meanwhile.
+  if (absl::IsNotFound(answer.status())) return false;
+  if (!answer.ok()) {
+    launch = NotLaunched(Failure(answer.status()));
+    if (!DidNothing(answer.status())) {
+      launch.detail = "Herdr may have opened a tab";
+    }
+    return true;
+  }
+  const auto pane = herdr::ParseNewPane(*answer);
+  if (!pane.ok()) {
+    launch.status = LaunchFailed(pane.status());
+    launch.detail = "Herdr opened a tab";
+    return true;
+  }
+  launch.pane = *pane;
+  launch.pane.set_server(client.socket());
+  launch.detail = Where(*pane);
+  Complete(launch, client);
+  SetHost(launch, launch.pane.pid());
+  return true;
+}
+
+// Blocks until the pane's shell has the terminal: what is typed before that may
+// be lost.
+absl::Status AwaitShell(const v1::Pane& pane, const LaunchTools& tools,
+                        const HerdrClient& client) {
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const Json answer,
+                              client.Ask(herdr::ProcessInfo(pane.pane())));
+    INTERCOM_ASSIGN_OR_RETURN(const herdr::Processes processes,
+                              herdr::ParseProcesses(answer));
+    if (processes.shell_pid != 0 &&
+        processes.shell_pid == processes.foreground_group) {
+      return absl::OkStatus();
+    }
+    if (tools.runner.TimeLeft() <= absl::ZeroDuration()) {
+      return Error(absl::StatusCode::kDeadlineExceeded, "LAUNCH_TIMED_OUT",
+                   "the shell in the new pane was not ready in time");
+    }
+    tools.runner.Pause(kLookEvery);
+  }
+}
+
+// Blocks until the agent has taken its order. False if it does not in time.
+bool AwaitTaken(const LaunchTools& tools) {
+  const absl::Duration end = tools.runner.TimeLeft() - kTypedTime;
+  while (access(tools.command.back().c_str(), F_OK) == 0) {
+    const absl::Duration left = tools.runner.TimeLeft();
+    if (left <= end || left <= absl::ZeroDuration()) return false;
+    tools.runner.Pause(kLookEvery);
+  }
+  return true;
+}
+
+// Types the start of a script into the shell of a new tab.
+Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
+                      const HerdrClient& client, const std::string& workspace) {
+  absl::StatusOr<LaunchFile> script =
+      LaunchFile::WriteScript(tools.around.home, tools.around.agent_path,
+                              tools.command.back(), tools.random);
+  if (!script.ok()) return NotLaunched(script.status());
+  const absl::StatusOr<Json> answer =
+      client.Ask(herdr::CreateTab(workspace, plan.directory, plan.title));
+  if (!answer.ok()) {
+    // A tab alone starts nothing.
+    Launch launch = NotLaunched(Failure(answer.status()));
+    if (!DidNothing(answer.status())) {
+      launch.detail = "Herdr may have made an empty tab, which stays";
+    }
+    return launch;
+  }
+  Launch launch;
+  const auto pane = herdr::ParseNewPane(*answer);
+  launch.status = pane.ok() ? AwaitShell(*pane, tools, client) : pane.status();
+  if (pane.ok()) {
+    launch.pane = *pane;
+    launch.pane.set_server(client.socket());
+  }
+  if (!launch.status.ok()) {
+    launch.status = LaunchFailed(launch.status);
+    launch.detail =
+        (pane.ok() ? Where(*pane) : std::string("a new Herdr tab")) +
+        " was made and stays; nothing was started in it";
+    return launch;
+  }
+  const absl::Status typed =
+      client.Ask(herdr::RunLine(pane->pane(), "exec /bin/sh " + script->path()))
+          .status();
+  // Typed text may be lost without a word: only the taken order shows that it
+  // arrived.
+  if ((typed.ok() || !DidNothing(typed)) && AwaitTaken(tools)) {
+    script->Keep();
+    Complete(launch, client);
+    SetHost(launch, launch.pane.pid());
+    launch.detail = Where(*pane) +
+                    "; the start was typed into its shell, since this Herdr "
+                    "spawns nothing itself";
+    return launch;
+  }
+  launch.status = typed.ok() ? LaunchFailed(
+                                   "what was typed into the shell of the new "
+                                   "Herdr tab did not arrive")
+                             : LaunchFailed(typed);
+  launch.detail = Where(*pane) + " was made and stays";
+  return launch;
+}
+
+}  // namespace
+
+Launch LaunchInHerdr(const LaunchPlan& plan, const LaunchTools& tools) {
+  const std::string workspace =
+      ValueOf(tools.around.environment, "HERDR_WORKSPACE_ID");
+  if (ValueOf(tools.around.environment, "HERDR_ENV") != "1" ||
+      workspace.empty()) {
+    return NotLaunched(LauncherUnavailable(
+        "this session does not run in a Herdr pane (HERDR_ENV and "
+        "HERDR_WORKSPACE_ID say so); start the coordinator in Herdr, or choose "
+        "another launcher with intercom_set_multiplexer"));
+  }
+  const HerdrClient client(tools.runner, "");
+  Launch launch;
+  if (client.HasSocket() &&
+      LaunchByLayout(plan, tools, client, workspace, launch)) {
+    return launch;
+  }
+  return LaunchByTyping(plan, tools, client, workspace);
+}
+
+}  // namespace intercom

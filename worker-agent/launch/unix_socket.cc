@@ -1,0 +1,122 @@
+#include "worker-agent/launch/unix_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "broker/base/error.h"
+
+namespace intercom {
+namespace {
+
+// A socket that is closed at the end.
+class Connection {
+ public:
+  Connection()
+      : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
+  ~Connection() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // 0, or errno.
+  int Connect(const std::string& path) const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof(address.sun_path)) return ENOENT;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) ==
+        0) {
+      return 0;
+    }
+    return errno;
+  }
+
+  // False when the time is over.
+  bool Await(short events, const CommandRunner& allowance) const {
+    while (true) {
+      const int64_t left = absl::ToInt64Milliseconds(allowance.TimeLeft());
+      pollfd descriptor{fd_, events, 0};
+      const int ready = poll(&descriptor, 1, static_cast<int>(left));
+      if (ready < 0 && errno == EINTR) continue;
+      return ready > 0;
+    }
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status Silent(const std::string& path) {
+  return Error(absl::StatusCode::kDeadlineExceeded, "SOCKET_SILENT",
+               "there was no answer from " + path + " in time");
+}
+
+absl::Status Closed(const std::string& path) {
+  return Error(absl::StatusCode::kUnavailable, "SOCKET_CLOSED",
+               path + " hung up without an answer");
+}
+
+}  // namespace
+
+bool SomebodyListens(const std::string& path) {
+  const int error = Connection().Connect(path);
+  return error == 0 || error == EAGAIN;
+}
+
+absl::StatusOr<std::string> AskSocket(const std::string& path,
+                                      const std::string& line,
+                                      const CommandRunner& allowance) {
+  const Connection connection;
+  int error = connection.Connect(path);
+  while (error == EAGAIN && allowance.TimeLeft() > absl::ZeroDuration()) {
+    // Its queue of callers is full.
+    allowance.Pause(absl::Milliseconds(20));
+    error = connection.Connect(path);
+  }
+  if (error != 0) {
+    return Error(absl::StatusCode::kNotFound, "SOCKET_ABSENT",
+                 "nobody answers at " + path + ": " + std::strerror(error));
+  }
+  const std::string text = line + "\n";
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t count =
+        send(connection.fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (count > 0) {
+      rest.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      if (!connection.Await(POLLOUT, allowance)) return Silent(path);
+    } else if (errno != EINTR) {
+      return Closed(path);
+    }
+  }
+  std::string answer;
+  while (answer.find('\n') == std::string::npos) {
+    if (answer.size() > allowance.output_bytes()) {
+      return Error(absl::StatusCode::kResourceExhausted,
+                   "SOCKET_ANSWER_TOO_LARGE",
+                   path + " answered more than " +
+                       std::to_string(allowance.output_bytes()) + " bytes");
+    }
+    if (!connection.Await(POLLIN, allowance)) return Silent(path);
+    char bytes[4096];
+    const ssize_t count = recv(connection.fd(), bytes, sizeof(bytes), 0);
+    if (count > 0) {
+      answer.append(bytes, static_cast<size_t>(count));
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+      return Closed(path);
+    }
+  }
+  answer.resize(answer.find('\n'));
+  return answer;
+}
+
+}  // namespace intercom
