@@ -104,6 +104,26 @@ TEST_F(AgentTest, ADeliveryGoesToTheHostAndItsReceiptsBack) {
   ASSERT_TRUE(AwaitReceipt(v1::Receipt::EVENT_INJECTED));
 }
 
+TEST_F(AgentTest, WhyAHostHoldsADeliveryIsPassedOn) {
+  Initialize();
+  const std::vector<std::pair<std::string, v1::WaitReason>> reasons = {
+      {"compaction", v1::WAIT_REASON_COMPACTION},
+      {"starting", v1::WAIT_REASON_STARTING},
+      {"busy", v1::WAIT_REASON_BUSY},
+      {"closing", v1::WAIT_REASON_CLOSING}};
+  for (const auto& [word, reason] : reasons) {
+    Notify("receipt", {{"deliveryId", "session-2/" + word},
+                       {"event", "held"},
+                       {"waitReason", word}});
+  }
+  ASSERT_TRUE(broker_.Await([&](const FakeBroker::Seen& seen) {
+    return seen.Receipts().size() == reasons.size();
+  }));
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    EXPECT_EQ(broker_.seen().Receipts()[i].wait_reason(), reasons[i].second);
+  }
+}
+
 TEST_F(AgentTest, ADeliveryThatTheHostStillHoldsIsNotHandedOverAgain) {
   Initialize();
   broker_.Deliver("e-1", "first");
