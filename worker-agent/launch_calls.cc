@@ -10,11 +10,18 @@
 namespace intercom {
 namespace {
 
+constexpr size_t kMaxDetailCharacters = 512;
+
 v1::AdvanceLaunchRequest StepOf(const std::string& job_id,
-                                v1::AdvanceLaunchRequest::Step step) {
+                                v1::AdvanceLaunchRequest::Step step,
+                                const absl::Status& status,
+                                const std::string& detail) {
   v1::AdvanceLaunchRequest request;
   request.set_job_id(job_id);
   request.set_step(step);
+  request.set_reason(ReasonOf(status));
+  const std::string text = status.ok() ? detail : MessageOf(status);
+  if (!text.empty()) request.set_detail(SafeLabel(text, kMaxDetailCharacters));
   return request;
 }
 
@@ -100,7 +107,6 @@ void LaunchCalls::HandleBegun(
     return Finish(call_id, RenderLaunchJob(begun->job()));
   }
   if (open.cancelled) return GiveUp(call_id, Cancelled());
-  open.plan = PlanOf(*host_, open.begun, room_.around, /*session_file=*/"");
   if (open.begun.session_id().empty()) {
     AnnounceSubmission(call_id);
   } else {
@@ -109,23 +115,24 @@ void LaunchCalls::HandleBegun(
 }
 
 void LaunchCalls::FindSession(const std::string& call_id) {
-  const Open& open = open_[call_id];
   launching_.Run(
-      [find = room_.find_saved_session, id = open.begun.session_id(),
-       plan = open.plan, agent_dir = host_->agent_dir] {
-        return find(id, plan.directory, agent_dir, plan.environment);
+      [find = room_.find_saved_session, begun = open_[call_id].begun,
+       agent_dir = host_->agent_dir,
+       environment = InheritedEnvironment(room_.around.environment)] {
+        return find(begun.session_id(), begun.directory(), agent_dir,
+                    environment);
       },
       [this, call_id](const absl::StatusOr<std::string>& file) {
         if (!file.ok()) return GiveUp(call_id, file.status());
-        Open& open = open_[call_id];
-        open.plan = PlanOf(*host_, open.begun, room_.around, *file);
+        open_[call_id].session_file = *file;
         AnnounceSubmission(call_id);
       });
 }
 
 void LaunchCalls::AnnounceSubmission(const std::string& call_id) {
   if (open_[call_id].cancelled) return GiveUp(call_id, Cancelled());
-  Advance(StepOf(call_id, v1::AdvanceLaunchRequest::STEP_SUBMITTING),
+  Advance(StepOf(call_id, v1::AdvanceLaunchRequest::STEP_SUBMITTING,
+                 absl::OkStatus(), ""),
           [this,
            call_id](const absl::StatusOr<v1::AdvanceLaunchResponse>& response) {
             if (response.ok()) return Submit(call_id);
@@ -142,7 +149,10 @@ void LaunchCalls::Submit(const std::string& call_id) {
   if (open.cancelled) return GiveUp(call_id, Cancelled());
   open.submitted = true;
   launching_.Run(
-      [start = room_.start, plan = open.plan] { return start(plan); },
+      [start = room_.start,
+       plan = PlanOf(*host_, open.begun, room_.around, open.session_file)] {
+        return start(plan);
+      },
       [this, call_id](const Launch& launch) { HandleLaunch(call_id, launch); });
 }
 
@@ -151,12 +161,11 @@ void LaunchCalls::HandleLaunch(const std::string& call_id,
   if (!launch.status.ok() && !launch.may_be_started) {
     return GiveUp(call_id, launch.status);
   }
-  v1::AdvanceLaunchRequest step = StepOf(
-      call_id, launch.status.ok() ? v1::AdvanceLaunchRequest::STEP_LAUNCHED
-                                  : v1::AdvanceLaunchRequest::STEP_UNKNOWN);
-  step.set_reason(ReasonOf(launch.status));
-  step.set_detail(launch.status.ok() ? launch.detail
-                                     : MessageOf(launch.status));
+  v1::AdvanceLaunchRequest step =
+      StepOf(call_id,
+             launch.status.ok() ? v1::AdvanceLaunchRequest::STEP_LAUNCHED
+                                : v1::AdvanceLaunchRequest::STEP_UNKNOWN,
+             launch.status, launch.detail);
   step.set_host_pid(launch.host_pid);
   step.set_host_start_ticks(launch.host_start_ticks);
   *step.mutable_pane() = launch.pane;
@@ -212,11 +221,7 @@ void LaunchCalls::Attached() {
 }
 
 void LaunchCalls::GiveUp(const std::string& call_id, const absl::Status& why) {
-  v1::AdvanceLaunchRequest step =
-      StepOf(call_id, v1::AdvanceLaunchRequest::STEP_NOT_SUBMITTED);
-  step.set_reason(ReasonOf(why));
-  step.set_detail(SafeLabel(MessageOf(why), 512));
-  Tell(std::move(step),
+  Tell(StepOf(call_id, v1::AdvanceLaunchRequest::STEP_NOT_SUBMITTED, why, ""),
        [this, call_id, why](const absl::StatusOr<v1::AdvanceLaunchResponse>&) {
          Finish(call_id, RenderError(why));
        });

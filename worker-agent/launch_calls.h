@@ -53,7 +53,8 @@ class LaunchCalls {
     // The launcher has it, or is about to.
     bool submitted = false;
     v1::BeginLaunchResponse begun;
-    LaunchPlan plan;
+    // The session to open; empty for a new one.
+    std::string session_file;
   };
   using Told = std::function<void(absl::StatusOr<v1::AdvanceLaunchResponse>)>;
 

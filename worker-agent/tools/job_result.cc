@@ -11,7 +11,7 @@ std::string NameOf(const v1::Job& job) {
   return NameOr(job.name(), job.session_id());
 }
 
-// "job 3f2c…, closing: close_unverified, the pane is still there".
+// "job 3f2c…, uncertain (close_unverified): the pane is still there".
 std::string JobSentence(const v1::Job& job) {
   std::string text = "job " + SafeLabel(job.job_id(), 128) + ", " +
                      std::string(JobStateLabel(job));
