@@ -136,13 +136,13 @@ void ControlDesk::Stop(const v1::Control& control) {
 }
 
 void ControlDesk::PrepareClose(const v1::Control& control) {
-  closing_job_ = control.job_id();
+  preparing_job_ = control.job_id();
   // The pane first: where it can't be told, nothing has changed at the host.
   panes_.Ask(
       WorkLimit(control), room_.own_pane,
       [this, control](const absl::StatusOr<v1::Pane>& pane) {
         // The job has ended meanwhile: the host must not begin to hold.
-        if (closing_job_ != control.job_id()) return;
+        if (preparing_job_ != control.job_id()) return;
         if (!pane.ok()) return Refuse(control, pane.status());
         AskHost(
             control,
@@ -167,26 +167,15 @@ void ControlDesk::CommitClose(const v1::Control& control) {
           {{"kind", "commitClose"},
            {"jobId", control.job_id()},
            {"nonce", control.nonce()}},
-          [this](const Json& answer, v1::ControlResult& result) {
-            // The host ends now.
-            closing_job_.clear();
+          [](const Json& answer, v1::ControlResult& result) {
             result.set_nonce(StringOr(answer, "nonce", ""));
           });
 }
 
 void ControlDesk::EndClose(const v1::Control& control) {
-  if (closing_job_ == control.job_id()) closing_job_.clear();
+  preparing_job_.clear();
   AskHost(control, {{"kind", "endClose"}, {"jobId", control.job_id()}},
           FillNothing);
-}
-
-void ControlDesk::StreamLost() {
-  if (closing_job_.empty()) return;
-  host_.Request("control",
-                {{"controlId", "detached-" + closing_job_},
-                 {"kind", "endClose"},
-                 {"jobId", std::exchange(closing_job_, "")}},
-                [](const absl::StatusOr<Json>&) {});
 }
 
 void ControlDesk::InspectHost(const v1::Control& control) {

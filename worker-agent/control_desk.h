@@ -35,9 +35,8 @@ class ControlDesk {
 
   void Handle(const v1::Control& control);
 
-  // The session is no longer attached: that ends a close job which the host
-  // prepared for, and so the host's waiting.
-  void StreamLost();
+  // The session is no longer attached: nothing more is prepared for a close.
+  void StreamLost() { preparing_job_.clear(); }
 
   // The host's `job` notification.
   void HandleJob(const Json& params);
@@ -64,8 +63,9 @@ class ControlDesk {
   Background& panes_;
   const Session session_;
   const SendFrame send_;
-  // The close job that the host prepares or prepared for; empty if none.
-  std::string closing_job_;
+  // The close job that the host is to prepare for, while its pane is looked
+  // for.
+  std::string preparing_job_;
 };
 
 }  // namespace intercom

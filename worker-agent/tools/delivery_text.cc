@@ -13,6 +13,7 @@ namespace {
 // Topics of notices that ask for something.
 constexpr char kRegistration[] = "REGISTRATION";
 constexpr char kHandoffRequest[] = "HANDOFF_REQUEST";
+constexpr char kLaunch[] = "LAUNCH";
 constexpr char kStop[] = "STOP";
 constexpr char kClose[] = "CLOSE";
 constexpr size_t kSummaryCharacters = 160;
@@ -47,6 +48,10 @@ std::string NoticeHint(const std::string& topic) {
            "intercom_report_handoff once, with the job id that the quoted "
            "lines name, then end your turn without another tool or message, "
            "and wait.";
+  }
+  if (topic == kLaunch) {
+    return "Launch again if the worker is still needed; if it comes to nothing "
+           "once more, tell the person.";
   }
   if (topic == kStop) {
     return "The worker's session is kept. If it stands still, send it what to "

@@ -199,31 +199,18 @@ TEST_F(AgentControlsTest, AnEndedCloseReleasesTheHost) {
   EXPECT_TRUE(ControlResult("k-1").ok());
 }
 
-TEST_F(AgentControlsTest, AHostThatPreparedIsReleasedWhenTheBrokerIsLost) {
+TEST_F(AgentControlsTest, AnAttachmentThatEndsIsNoLongerPrepared) {
+  room_.Block();
   Initialize();
   SendControl(Prepare());
-  Respond(Next("control"), {{"ok", true}});
-  EXPECT_TRUE(ControlResult("k-1").ok());
+  ASSERT_TRUE(room_.AwaitCalls(1));
   broker_.BreakStreams();
-  const Json request = Next("control");
-  EXPECT_EQ(request["params"]["kind"], "endClose");
-  EXPECT_EQ(request["params"]["jobId"], "job-1");
-}
-
-TEST_F(AgentControlsTest, AHostThatEndsIsNotReleasedAnyMore) {
-  Initialize();
-  SendControl(Prepare());
-  Respond(Next("control"), {{"ok", true}});
-  EXPECT_TRUE(ControlResult("k-1").ok());
-  v1::Control commit = Control(v1::Control::KIND_COMMIT_CLOSE);
-  commit.set_control_id("k-2");
-  SendControl(commit);
-  Respond(Next("control"), {{"ok", true}, {"nonce", ""}});
-  EXPECT_TRUE(ControlResult("k-2").ok());
-  broker_.BreakStreams();
-  // The next line of the host would be the release.
-  EXPECT_EQ(ReadLine()["method"], "session");
-  EXPECT_EQ(ReadLine()["method"], "session");
+  NextSession("connecting");
+  NextSession("connected");
+  room_.Unblock();
+  panes_.Do([] {});
+  SendControl(Control(v1::Control::KIND_PROBE));
+  EXPECT_EQ(Next("control")["params"]["kind"], "probe");
 }
 
 TEST_F(AgentControlsTest, AHostIsInspectedByTheAgentItself) {

@@ -100,6 +100,11 @@ TEST(DeliveryTextTest, AHandoffRequestSaysWhatToDoAndThatItIsTheBrokers) {
             "handoff request: Job job-1 closes this session.");
 }
 
+TEST(DeliveryTextTest, ALaunchThatCameToNothingSaysWhatComesNext) {
+  EXPECT_THAT(DeliveryContent(NoticeOf("LAUNCH", "x")),
+              HasSubstr("Launch again if"));
+}
+
 TEST(DeliveryTextTest, TheEndOfAStopSaysWhatComesNext) {
   EXPECT_THAT(DeliveryContent(NoticeOf("STOP", "x")),
               HasSubstr("send it what to do next"));
