@@ -4,18 +4,20 @@
 
 #include "broker/base/error.h"
 #include "broker/base/log.h"
+#include "broker/base/process.h"
 #include "broker/domain/fence.h"
 #include "worker-agent/initialize.h"
 
 namespace intercom {
 
-Agent::Agent(Options options, int in, int out, TaskRunner& runner,
-             TaskRunner& blocking, Random& random, EnsureBroker ensure_broker,
+Agent::Agent(Options options, int in, int out, Runners runners, Random& random,
+             EnsureBroker ensure_broker, LaunchRoom room,
              std::function<void()> finished)
     : options_(std::move(options)),
       ensure_broker_(std::move(ensure_broker)),
+      room_(std::move(room)),
       finished_(std::move(finished)),
-      host_(in, out, runner,
+      host_(in, out, runners.agent,
             {.notification =
                  [this](const std::string& method, const Json& params) {
                    HandleNotification(method, params);
@@ -27,29 +29,43 @@ Agent::Agent(Options options, int in, int out, TaskRunner& runner,
                  },
              .blocked = [this](bool blocked) { link_.SetBlocked(blocked); },
              .closed = [this] { Leave(v1::Goodbye::REASON_HOST_GONE); }}),
-      link_(options_.link, runner, blocking, random,
-            [this] { return ensure_broker_(cwd_); },
+      link_(options_.link, runners.agent, runners.starting, random,
+            [this] { return ensure_broker_(hello_.cwd()); },
             {.welcome = [this](const v1::Welcome& w) { HandleWelcome(w); },
              .frame = [this](const v1::AttachResponse& f) { HandleFrame(f); },
              .lost =
                  [this](const absl::Status& status) {
                    view_.Connecting(status);
-                   Publish();
+                   HandleLost();
                  },
              .refused =
                  [this](const absl::Status& status, bool final) {
                    view_.Refused(status, final);
                    desk_.HostDropped();
-                   Publish();
+                   HandleLost();
                  },
              .superseded =
                  [this](const std::string& message) {
                    view_.Superseded(message);
-                   Publish();
+                   HandleLost();
                  }}),
+      launching_(runners.agent, runners.launching),
+      panes_(runners.agent, runners.panes),
       desk_(host_,
             [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
-      tools_(link_, [this] { return OwnStatus(); }) {}
+      controls_(
+          host_, room_, panes_,
+          {.instructions_with =
+               [this](const v1::AgentEntry& entry) {
+                 return view_.InstructionsWith(entry);
+               },
+           .reloaded =
+               [this](const v1::AgentEntry& entry) { TakeEntry(entry); },
+           .own_status = [this] { return OwnStatus(); },
+           .identity = [this] { return Identity(); }},
+          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
+      title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
+      tools_(link_, room_, launching_, [this] { return OwnStatus(); }) {}
 
 void Agent::HandleNotification(const std::string& method, const Json& params) {
   v1::AttachRequest frame;
@@ -73,6 +89,8 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
     }
     ReportLoaded();
     Publish();
+  } else if (method == "job") {
+    controls_.HandleJob(params);
   } else if (method == "goodbye") {
     Leave(GoodbyeReasonOf(params));
   } else {
@@ -83,7 +101,7 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
 void Agent::HandleRequest(const std::string& method, const Json& params,
                           const JsonRpc::Respond& respond) {
   if (method == "initialize") return Initialize(params, respond);
-  if (session_id_.empty()) {
+  if (hello_.session_id().empty()) {
     return respond(Error(absl::StatusCode::kFailedPrecondition,
                          "NOT_INITIALIZED", "initialize comes first"));
   }
@@ -93,7 +111,7 @@ void Agent::HandleRequest(const std::string& method, const Json& params,
 }
 
 void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
-  if (!session_id_.empty()) {
+  if (!hello_.session_id().empty()) {
     return respond(Error(absl::StatusCode::kFailedPrecondition,
                          "ALREADY_INITIALIZED", "initialize comes once"));
   }
@@ -102,14 +120,15 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
   if (hello->workspace_root().empty()) {
     hello->set_workspace_root(options_.workspace_root);
   }
-  session_id_ = hello->session_id();
-  cwd_ = hello->cwd();
-  SPDLOG_INFO("session {} of {}", SafeLabel(session_id_),
-              SafeLabel(hello->host_kind()));
+  hello->set_host_start_ticks(StartTicksOf(hello->host_pid()));
+  hello_ = *std::move(hello);
+  tools_.SetHost(HostLaunchOf(params));
+  SPDLOG_INFO("session {} of {}", SafeLabel(hello_.session_id()),
+              SafeLabel(hello_.host_kind()));
   respond(Json{{"agentVersion", INTERCOM_VERSION}, {"protocolVersion", 1}});
   view_.Connecting(absl::OkStatus());
   Publish();
-  link_.Start(*std::move(hello));
+  link_.Start(hello_);
 }
 
 void Agent::HandleWelcome(const v1::Welcome& welcome) {
@@ -122,10 +141,13 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
     link_.Send(std::move(frame));
   }
   Publish();
-  for (const std::string& notice : welcome.notices()) {
-    host_.Notify("notice",
-                 {{"level", "warning"}, {"text", StripControls(notice)}});
-  }
+  tools_.Attached();
+  for (const std::string& notice : welcome.notices()) Warn(notice);
+}
+
+void Agent::HandleLost() {
+  controls_.StreamLost();
+  Publish();
 }
 
 void Agent::HandleFrame(const v1::AttachResponse& frame) {
@@ -137,7 +159,7 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
     case v1::AttachResponse::kWithdraw:
       return desk_.Withdraw(frame.withdraw().delivery_id());
     case v1::AttachResponse::kControl:
-      return HandleControl(frame.control());
+      return controls_.Handle(frame.control());
     case v1::AttachResponse::kRoleChanged:
       view_.RoleChanged(frame.role_changed());
       return Publish();
@@ -150,54 +172,6 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
   }
 }
 
-void Agent::HandleControl(const v1::Control& control) {
-  Json params = {{"controlId", control.control_id()}};
-  if (control.kind() == v1::Control::KIND_RELOAD_RESPONSIBILITY) {
-    params["kind"] = "reloadResponsibility";
-    params["entry"] = EntryOf(control.agent_entry());
-    params["instructions"] = view_.InstructionsWith(control.agent_entry());
-  } else if (control.kind() == v1::Control::KIND_REPORT_STATUS) {
-    params["kind"] = "reportStatus";
-  } else {
-    return AnswerControl(
-        control, Error(absl::StatusCode::kUnimplemented, "UNKNOWN_CONTROL",
-                       "this agent does not know the control"));
-  }
-  host_.Request("control", params,
-                [this, control](const absl::StatusOr<Json>& answer) {
-                  AnswerControl(control, answer);
-                });
-}
-
-void Agent::AnswerControl(const v1::Control& control,
-                          const absl::StatusOr<Json>& answer) {
-  v1::AttachRequest frame;
-  v1::ControlResult& result = *frame.mutable_control_result();
-  result.set_control_id(control.control_id());
-  result.set_ok(answer.ok() && BoolOr(*answer, "ok", false));
-  std::string error;
-  if (!answer.ok()) {
-    error = MessageOf(answer.status());
-  } else {
-    // A warning of what worked is told in the same place.
-    error = StringOr(*answer, result.ok() ? "warning" : "error", "");
-  }
-  if (!error.empty()) result.set_error(SafeLabel(error, 512));
-  if (result.ok() && control.kind() == v1::Control::KIND_REPORT_STATUS) {
-    *result.mutable_status() = OwnStatus();
-    result.mutable_status()->set_busy(
-        BoolOr(*answer, "busy", result.status().busy()));
-  }
-  if (result.ok() &&
-      control.kind() == v1::Control::KIND_RELOAD_RESPONSIBILITY) {
-    view_.Reloaded(control.agent_entry());
-    // Before the result, so that the caller's next message finds it loaded.
-    ReportLoaded();
-    Publish();
-  }
-  link_.Send(std::move(frame));
-}
-
 void Agent::ReportLoaded() {
   if (view_.loaded_hash().empty()) return;
   v1::AttachRequest frame;
@@ -205,9 +179,23 @@ void Agent::ReportLoaded() {
   link_.Send(std::move(frame));
 }
 
+void Agent::TakeEntry(const v1::AgentEntry& entry) {
+  view_.Reloaded(entry);
+  ReportLoaded();
+  Publish();
+}
+
+v1::HostIdentity Agent::Identity() const {
+  v1::HostIdentity identity;
+  identity.set_session_id(hello_.session_id());
+  identity.set_host_pid(hello_.host_pid());
+  identity.set_host_start_ticks(hello_.host_start_ticks());
+  return identity;
+}
+
 v1::StatusReport Agent::OwnStatus() const {
   v1::StatusReport status;
-  status.set_session_id(session_id_);
+  status.set_session_id(hello_.session_id());
   status.set_port(view_.port());
   if (activity_.has_value()) {
     *status.mutable_activity() = *activity_;
@@ -216,7 +204,14 @@ v1::StatusReport Agent::OwnStatus() const {
   return status;
 }
 
+void Agent::Warn(const std::string& text) {
+  host_.Notify("notice", {{"level", "warning"}, {"text", StripControls(text)}});
+}
+
 void Agent::Publish() {
+  if (const std::string name = view_.loaded_worker_name(); !name.empty()) {
+    title_.Show(name);
+  }
   Json session = view_.ToJson();
   if (session == published_) return;
   host_.Notify("session", session);

@@ -7,18 +7,31 @@
 
 #include "broker/base/random.h"
 #include "broker/base/task_runner.h"
+#include "worker-agent/background.h"
+#include "worker-agent/control_desk.h"
 #include "worker-agent/delivery_desk.h"
 #include "worker-agent/host/json_rpc.h"
+#include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_link.h"
 #include "worker-agent/session_view.h"
+#include "worker-agent/tab_title.h"
 #include "worker-agent/tool_calls.h"
 
 namespace intercom {
 
 // Stands between one host session and the broker: what host/README.md promises
-// the host. Everything happens on `runner`.
+// the host. Everything happens on `runners.agent`.
 class Agent {
  public:
+  struct Runners {
+    TaskRunner& agent;
+    // Where things block: starting a broker, launching a host, asking a
+    // multiplexer about panes. A launch may take 40 s, and keeps nobody else
+    // waiting.
+    TaskRunner& starting;
+    TaskRunner& launching;
+    TaskRunner& panes;
+  };
   struct Options {
     BrokerLink::Options link;
     // Where the host names no workspace root; may be empty.
@@ -32,8 +45,8 @@ class Agent {
 
   // Reads the host on `in` and writes to it on `out`. `finished` is called once
   // when the agent has nothing left to do. What is passed must outlive it.
-  Agent(Options options, int in, int out, TaskRunner& runner,
-        TaskRunner& blocking, Random& random, EnsureBroker ensure_broker,
+  Agent(Options options, int in, int out, Runners runners, Random& random,
+        EnsureBroker ensure_broker, LaunchRoom room,
         std::function<void()> finished);
 
   // Says goodbye, unless that is under way, and finishes.
@@ -52,28 +65,34 @@ class Agent {
   // The broker.
   void HandleWelcome(const v1::Welcome& welcome);
   void HandleFrame(const v1::AttachResponse& frame);
-  void HandleControl(const v1::Control& control);
-  void AnswerControl(const v1::Control& control,
-                     const absl::StatusOr<Json>& answer);
+  void HandleLost();
 
   void ReportLoaded();
+  void TakeEntry(const v1::AgentEntry& entry);
+  v1::HostIdentity Identity() const;
   v1::StatusReport OwnStatus() const;
-  // Tells the host what changed, if anything did.
+  // Tells the host what changed, if anything did; a worker's tab follows.
   void Publish();
+  void Warn(const std::string& text);
 
   const Options options_;
   const EnsureBroker ensure_broker_;
+  const LaunchRoom room_;
   const std::function<void()> finished_;
   SessionView view_;
   Json published_;
-  std::string session_id_;
-  std::string cwd_;
+  // Until `initialize` empty.
+  v1::Hello hello_;
   std::optional<v1::Activity> activity_;
   bool leaving_ = false;
   // The order matters: the link's end must find the host's link alive.
   JsonRpc host_;
   BrokerLink link_;
+  Background launching_;
+  Background panes_;
   DeliveryDesk desk_;
+  ControlDesk controls_;
+  TabTitle title_;
   ToolCalls tools_;
 };
 

@@ -36,6 +36,7 @@ v1::WaitReason WaitReasonOf(const std::string& text) {
   if (text == "compaction") return v1::WAIT_REASON_COMPACTION;
   if (text == "starting") return v1::WAIT_REASON_STARTING;
   if (text == "busy") return v1::WAIT_REASON_BUSY;
+  if (text == "closing") return v1::WAIT_REASON_CLOSING;
   return v1::WAIT_REASON_UNSPECIFIED;
 }
 

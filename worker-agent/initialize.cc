@@ -1,6 +1,7 @@
 #include "worker-agent/initialize.h"
 
 #include <string>
+#include <utility>
 
 #include "broker/base/error.h"
 
@@ -83,7 +84,22 @@ absl::StatusOr<v1::Hello> HelloOf(const Json& params) {
   hello.set_scope(StringOr(params, "scope", ""));
   hello.set_model(StringOr(params, "model", ""));
   hello.set_agent_version(INTERCOM_VERSION);
+  for (std::string& capability : StringsField(params, "capabilities")) {
+    hello.add_capabilities(std::move(capability));
+  }
   return hello;
+}
+
+std::optional<HostLaunch> HostLaunchOf(const Json& params) {
+  const Json& launch = Field(params, "launch");
+  HostLaunch host{.argv = StringsField(launch, "argv"),
+                  .extension = StringOr(launch, "extension", ""),
+                  .agent_dir = StringOr(launch, "agentDir", "")};
+  if (host.argv.empty() || host.argv.size() != Field(launch, "argv").size() ||
+      !host.extension.starts_with('/')) {
+    return std::nullopt;
+  }
+  return host;
 }
 
 v1::Activity ActivityOf(const Json& params) {

@@ -1,15 +1,22 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_INITIALIZE_H_
 #define PI_INTERCOM_WORKER_AGENT_INITIALIZE_H_
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "intercom/v1/session.pb.h"
 #include "worker-agent/host/json_fields.h"
+#include "worker-agent/launch_plan.h"
 
 namespace intercom {
 
 // The Hello that a host's `initialize` stands for. INVALID_ARGUMENT
 // (INITIALIZE_INVALID) names what is missing or wrong.
 absl::StatusOr<v1::Hello> HelloOf(const Json& params);
+
+// How the host says it was started; nullopt if it says nothing that could be
+// started again: no program, or no absolute path of the extension.
+std::optional<HostLaunch> HostLaunchOf(const Json& params);
 
 // An `activity` notification. Unknown phases count as working.
 v1::Activity ActivityOf(const Json& params);

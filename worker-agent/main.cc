@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "CLI/CLI.hpp"
@@ -15,6 +17,7 @@
 #include "worker-agent/agent.h"
 #include "worker-agent/host/private_stdout.h"
 #include "worker-agent/launch/launched_host.h"
+#include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_starter.h"
 #include "worker-agent/link/event_loop.h"
 #include "worker-agent/tools/reference.h"
@@ -42,10 +45,31 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+// Where this process runs.
+Surroundings Around(const std::string& home) {
+  Surroundings around;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    around.environment[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  std::error_code error;
+  around.agent_path = std::filesystem::read_symlink("/proc/self/exe", error);
+  around.home = home;
+  return around;
 }
+
+// Runs what blocks. Ends with the process.
+class Blocking {
+ public:
+  explicit Blocking(const Clock& clock) : loop_(clock) {}
+  TaskRunner& runner() { return loop_; }
+
+ private:
+  EventLoop loop_;
+  std::thread thread_{[this] { loop_.Run(); }};
+};
 
 int Run(const Flags& flags) {
   const absl::StatusOr<int> out = TakeStdout();
@@ -67,17 +91,26 @@ int Run(const Flags& flags) {
   const sigset_t signals = BlockSignals();
   const SystemClock clock;
   SystemRandom random;
+  const Surroundings around = Around(home);
+  const auto workspace = around.environment.find("PI_INTERCOM_WORKSPACE");
   EventLoop loop(clock);
-  EventLoop blocking(clock);
+  Blocking starting(clock);
+  Blocking launching(clock);
+  Blocking panes(clock);
   Agent agent(
       {.link = {.home = home, .tcp = flags.tcp},
-       .workspace_root = Environment("PI_INTERCOM_WORKSPACE")},
-      STDIN_FILENO, *out, loop, blocking, random,
+       .workspace_root =
+           workspace == around.environment.end() ? "" : workspace->second},
+      STDIN_FILENO, *out,
+      {.agent = loop,
+       .starting = starting.runner(),
+       .launching = launching.runner(),
+       .panes = panes.runner()},
+      random,
       [home](const std::string& cwd) {
         return BrokerStarter({.home = home, .workspace = cwd}).Ensure();
       },
-      [&loop] { loop.Quit(); });
-  std::thread blocking_thread([&] { blocking.Run(); });
+      RealLaunchRoom(around), [&loop] { loop.Quit(); });
   std::thread signal_thread([&] {
     int number = 0;
     sigwait(&signals, &number);

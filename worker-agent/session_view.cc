@@ -95,6 +95,12 @@ std::string SessionView::loaded_hash() const {
   return loaded_.has_value() ? loaded_->entry_hash() : "";
 }
 
+std::string SessionView::loaded_worker_name() const {
+  return welcome_.role() == v1::ROLE_WORKER && loaded_.has_value()
+             ? loaded_->name()
+             : "";
+}
+
 std::string SessionView::InstructionsWith(const v1::AgentEntry& entry) const {
   return InstructionsFor({.role = welcome_.role(),
                           .loaded = entry,

@@ -32,6 +32,8 @@ class SessionView {
 
   // The hash to report to the broker; empty if nothing is loaded.
   std::string loaded_hash() const;
+  // The name in force of a worker that has loaded its entry; empty for others.
+  std::string loaded_worker_name() const;
   bool connected() const { return connection_ == "connected"; }
   int port() const { return welcome_.port(); }
 

@@ -6,18 +6,33 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/validated_envelope.h"
 #include "worker-agent/tools/catalogue.h"
+#include "worker-agent/tools/job_result.h"
 #include "worker-agent/tools/requests.h"
+#include "worker-agent/tools/status_page.h"
+#include "worker-agent/tools/worker_result.h"
 
 namespace intercom {
 namespace {
 
 constexpr char kSendTool[] = "intercom_send";
 
+absl::Status NotConnected() {
+  return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
+               "not connected to the broker now; nothing was done, repeat the "
+               "call later");
+}
+
 }  // namespace
 
-ToolCalls::ToolCalls(BrokerLink& link,
+ToolCalls::ToolCalls(BrokerLink& link, const LaunchRoom& room,
+                     Background& launching,
                      std::function<v1::StatusReport()> own_status)
-    : link_(link), own_status_(std::move(own_status)) {}
+    : link_(link),
+      own_status_(std::move(own_status)),
+      launches_(link, room, launching,
+                [this](const std::string& call_id, const ToolResult& result) {
+                  Answer(call_id, result);
+                }) {}
 
 void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   const std::string name = StringOr(params, "name", "");
@@ -48,7 +63,7 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   if (name == kSendTool) {
     Send(arguments, call_id, repeated);
   } else {
-    CallWorkspace(name, arguments, call_id, repeated);
+    Dispatch(name, arguments, call_id, repeated);
   }
 }
 
@@ -62,7 +77,7 @@ void ToolCalls::Send(const Json& arguments, const std::string& call_id,
 }
 
 template <typename Response>
-WorkspaceCalls::Answer<Response> ToolCalls::AnswerWith(
+SessionCalls::Answer<Response> ToolCalls::AnswerWith(
     const std::string& call_id, ToolResult (*render)(const Response&)) {
   return [this, call_id, render](absl::StatusOr<Response> response) {
     Answer(call_id,
@@ -70,46 +85,111 @@ WorkspaceCalls::Answer<Response> ToolCalls::AnswerWith(
   };
 }
 
-void ToolCalls::CallWorkspace(const std::string& name, const Json& arguments,
-                              const std::string& call_id, bool repeated) {
-  WorkspaceCalls* const calls = link_.calls();
-  if (calls == nullptr && repeated) {
-    return Answer(call_id,
-                  RenderError(Error(
-                      absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
-                      "an agent that has died may have made this call, and "
-                      "this one is not connected now; whether it took effect "
-                      "is unknown, intercom_list shows how things are")));
+template <auto kRequestOf, auto kRender>
+void ToolCalls::Plain(const Json& arguments, const std::string& call_id,
+                      bool repeated) {
+  link_.calls()->Call(kRequestOf(arguments), AnswerWith(call_id, kRender));
+}
+
+void ToolCalls::Create(const Json& arguments, const std::string& call_id,
+                       bool repeated) {
+  launches_.Begin(CreateRequestOf(arguments, call_id), repeated);
+}
+
+void ToolCalls::Resume(const Json& arguments, const std::string& call_id,
+                       bool repeated) {
+  launches_.Begin(ResumeRequestOf(arguments, call_id), repeated);
+}
+
+void ToolCalls::ReportStatus(const Json& arguments, const std::string& call_id,
+                             bool repeated) {
+  v1::ReportStatusRequest request;
+  *request.mutable_status() = own_status_();
+  link_.calls()->Call(std::move(request),
+                      AnswerWith(call_id, &RenderReportedStatus));
+}
+
+void ToolCalls::WorkerStatus(const Json& arguments, const std::string& call_id,
+                             bool repeated) {
+  AskForPage(WorkerStatusRequestOf(arguments), /*truncated=*/false, call_id);
+}
+
+void ToolCalls::AskForPage(const v1::GetWorkerStatusRequest& request,
+                           bool truncated, const std::string& call_id) {
+  SessionCalls* const calls = link_.calls();
+  if (calls == nullptr) return Answer(call_id, RenderError(NotConnected()));
+  calls->Call<v1::GetWorkerStatusResponse>(
+      request, [this, request, truncated, call_id](
+                   const absl::StatusOr<v1::GetWorkerStatusResponse>& page) {
+        if (!page.ok()) return Answer(call_id, RenderError(page.status()));
+        const int fit = WorkersThatFit(*page);
+        if (fit < page->workers_size()) {
+          v1::GetWorkerStatusRequest smaller = request;
+          smaller.set_limit(fit);
+          return AskForPage(smaller, /*truncated=*/true, call_id);
+        }
+        Answer(call_id, RenderStatusPage(*page, truncated));
+      });
+}
+
+struct ToolCalls::Row {
+  const char* tool;
+  Make make;
+};
+
+void ToolCalls::Dispatch(const std::string& name, const Json& arguments,
+                         const std::string& call_id, bool repeated) {
+  static constexpr Row kTable[] = {
+      {"intercom_create_worker", &ToolCalls::Create},
+      {"intercom_configure_worker",
+       &ToolCalls::Plain<&ConfigureWorkerRequestOf, &RenderConfigured>},
+      {"intercom_reload_worker",
+       &ToolCalls::Plain<&ReloadWorkerRequestOf, &RenderReloaded>},
+      {"intercom_list", &ToolCalls::Plain<&ListRequestOf, &RenderWorkspace>},
+      {"intercom_worker_status", &ToolCalls::WorkerStatus},
+      {"intercom_request_status",
+       &ToolCalls::Plain<&RequestStatusRequestOf, &RenderRequestedStatus>},
+      {"intercom_report_status", &ToolCalls::ReportStatus},
+      {"intercom_report_work",
+       &ToolCalls::Plain<&ReportWorkRequestOf, &RenderReportedWork>},
+      {"intercom_stop_worker",
+       &ToolCalls::Plain<&StopWorkerRequestOf, &RenderStopped>},
+      {"intercom_close_worker",
+       &ToolCalls::Plain<&CloseWorkerRequestOf, &RenderClosing>},
+      {"intercom_report_handoff",
+       &ToolCalls::Plain<&ReportHandoffRequestOf, &RenderHandoff>},
+      {"intercom_resume_worker", &ToolCalls::Resume},
+      {"intercom_remove_worker",
+       &ToolCalls::Plain<&RemoveWorkerRequestOf, &RenderRemoved>},
+      {"intercom_set_multiplexer",
+       &ToolCalls::Plain<&SetMultiplexerRequestOf, &RenderMultiplexer>},
+      {"intercom_register",
+       &ToolCalls::Plain<&RegisterRequestOf, &RenderRegistered>},
+  };
+  if (link_.calls() == nullptr) {
+    return Answer(
+        call_id,
+        RenderError(
+            repeated
+                ? Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
+                        "an agent that has died may have made this call, and "
+                        "this one is not connected now; whether it took "
+                        "effect is unknown, intercom_list shows how things are")
+                : NotConnected()));
   }
-  if (calls == nullptr) {
-    return Answer(call_id, RenderError(Error(
-                               absl::StatusCode::kUnavailable, "NOT_CONNECTED",
-                               "not connected to the broker now; nothing "
-                               "was done, repeat the call later")));
+  for (const Row& row : kTable) {
+    if (name == row.tool)
+      return (this->*row.make)(arguments, call_id, repeated);
   }
-  if (name == "intercom_list") {
-    calls->GetWorkspace({}, AnswerWith(call_id, &RenderWorkspace));
-  } else if (name == "intercom_configure_worker") {
-    calls->ConfigureWorker(ConfigureWorkerRequestOf(arguments),
-                           AnswerWith(call_id, &RenderConfigured));
-  } else if (name == "intercom_reload_worker") {
-    calls->ReloadWorker(ReloadWorkerRequestOf(arguments),
-                        AnswerWith(call_id, &RenderReloaded));
-  } else if (name == "intercom_request_status") {
-    calls->RequestStatus(RequestStatusRequestOf(arguments),
-                         AnswerWith(call_id, &RenderRequestedStatus));
-  } else if (name == "intercom_report_status") {
-    v1::ReportStatusRequest request;
-    *request.mutable_status() = own_status_();
-    calls->ReportStatus(request, AnswerWith(call_id, &RenderReportedStatus));
-  } else {
-    Answer(call_id, RenderError(Error(absl::StatusCode::kInternal, "NO_CALL",
-                                      "the tool has no call")));
-  }
+  Answer(call_id, RenderError(Error(absl::StatusCode::kInternal, "NO_CALL",
+                                    "the tool has no call")));
 }
 
 void ToolCalls::Cancel(const Json& params) {
   const std::string call_id = StringOr(params, "callId", "");
+  if (const auto result = launches_.Cancel(call_id); result.has_value()) {
+    return Answer(call_id, *result);
+  }
   // A send says by itself whether it may have happened.
   link_.CancelSubmit(call_id);
   Answer(call_id,

@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "intercom/v1/session.pb.h"
 #include "worker-agent/host/json_rpc.h"
+#include "worker-agent/launch_calls.h"
 #include "worker-agent/link/broker_link.h"
 #include "worker-agent/tools/tool_result.h"
 
@@ -16,9 +19,15 @@ namespace intercom {
 // thread-safe: on the runner of the link.
 class ToolCalls {
  public:
-  // `link` must outlive this object. `own_status` is the session's own view of
-  // itself.
-  ToolCalls(BrokerLink& link, std::function<v1::StatusReport()> own_status);
+  // What is passed must outlive this object. `own_status` is the session's own
+  // view of itself; `launching` is where launches block.
+  ToolCalls(BrokerLink& link, const LaunchRoom& room, Background& launching,
+            std::function<v1::StatusReport()> own_status);
+
+  // How the host was started, once it is known.
+  void SetHost(std::optional<HostLaunch> host) {
+    launches_.SetHost(std::move(host));
+  }
 
   // The `tools/call` request. A refusal is a result that says so; an error of
   // the request itself means that it can't be read.
@@ -27,22 +36,42 @@ class ToolCalls {
   // The `tools/cancel` notification.
   void Cancel(const Json& params);
 
+  // The session is attached.
+  void Attached() { launches_.Attached(); }
+
  private:
+  struct Row;
+  using Make = void (ToolCalls::*)(const Json& arguments,
+                                   const std::string& call_id, bool repeated);
+
+  // The call of a tool that is one request and its answer.
+  template <auto kRequestOf, auto kRender>
+  void Plain(const Json& arguments, const std::string& call_id, bool repeated);
+  void Create(const Json& arguments, const std::string& call_id, bool repeated);
+  void Resume(const Json& arguments, const std::string& call_id, bool repeated);
+  void ReportStatus(const Json& arguments, const std::string& call_id,
+                    bool repeated);
+  void WorkerStatus(const Json& arguments, const std::string& call_id,
+                    bool repeated);
+
   // `repeated`: an agent that has died may have made the call.
   void Send(const Json& arguments, const std::string& call_id, bool repeated);
-  // Makes the unary call of tool `name`.
-  void CallWorkspace(const std::string& name, const Json& arguments,
-                     const std::string& call_id, bool repeated);
+  void Dispatch(const std::string& name, const Json& arguments,
+                const std::string& call_id, bool repeated);
+  // `truncated`: a larger page was too large for a result.
+  void AskForPage(const v1::GetWorkerStatusRequest& request, bool truncated,
+                  const std::string& call_id);
   // Answers the call, once.
   void Answer(const std::string& call_id, const ToolResult& result);
 
   template <typename Response>
-  WorkspaceCalls::Answer<Response> AnswerWith(
+  SessionCalls::Answer<Response> AnswerWith(
       const std::string& call_id, ToolResult (*render)(const Response&));
 
   BrokerLink& link_;
   const std::function<v1::StatusReport()> own_status_;
   std::map<std::string, JsonRpc::Respond> open_;
+  LaunchCalls launches_;
 };
 
 }  // namespace intercom

@@ -119,8 +119,8 @@ void BrokerLink::HandleWelcome(const v1::Welcome& welcome) {
   refusal_ = absl::OkStatus();
   hello_.set_previous_session_token(welcome.session_token());
   hello_.set_start_reason(v1::START_REASON_RECONNECT);
-  calls_ = std::make_unique<WorkspaceCalls>(
-      channel_, open_calls_, bearer_token_, welcome.session_token(), gate_);
+  calls_ = std::make_unique<SessionCalls>(channel_, open_calls_, bearer_token_,
+                                          welcome.session_token(), gate_);
   events_.welcome(welcome);
   submits_.ForEach([this](const v1::Submit& submit) {
     v1::AttachRequest frame;

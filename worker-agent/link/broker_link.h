@@ -14,7 +14,7 @@
 #include "worker-agent/link/backoff.h"
 #include "worker-agent/link/pending_submits.h"
 #include "worker-agent/link/post_gate.h"
-#include "worker-agent/link/workspace_calls.h"
+#include "worker-agent/link/session_calls.h"
 
 namespace intercom {
 
@@ -90,7 +90,7 @@ class BrokerLink {
   void Send(v1::AttachRequest frame);
 
   // The unary calls of the attached session; nullptr unless attached.
-  WorkspaceCalls* calls() { return attached() ? calls_.get() : nullptr; }
+  SessionCalls* calls() { return attached() ? calls_.get() : nullptr; }
 
   // What later Hellos say: the session's present name and model.
   void Rename(const std::string& name) { hello_.set_session_name(name); }
@@ -127,7 +127,7 @@ class BrokerLink {
   std::shared_ptr<AttachStream> stream_;
   std::shared_ptr<grpc::Channel> channel_;
   std::string bearer_token_;
-  std::unique_ptr<WorkspaceCalls> calls_;
+  std::unique_ptr<SessionCalls> calls_;
   // Rises with each attempt: events of an earlier stream are recognised.
   int64_t attempt_ = 0;
   bool blocked_ = false;

@@ -1,27 +1,38 @@
-#include "worker-agent/link/workspace_calls.h"
+#include "worker-agent/link/session_calls.h"
 
 #include <utility>
 
 #include "broker/base/error.h"
+#include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/channel.h"
 #include "worker-agent/link/open_calls.h"
 
 namespace intercom {
-namespace {
 
-constexpr absl::Duration kDeadline = absl::Seconds(10);
-
-}  // namespace
-
-struct WorkspaceCalls::Connection {
-  std::unique_ptr<v1::WorkspaceService::Stub> stub;
+struct SessionCalls::Connection {
+  std::unique_ptr<v1::WorkspaceService::Stub> workspace;
+  std::unique_ptr<v1::WorkService::Stub> work;
   std::shared_ptr<OpenCalls> calls;
   std::string bearer_token;
   std::string session_token;
 };
 
 namespace {
+
+constexpr absl::Duration kUsual = absl::Seconds(10);
+// The broker waits 8 s for the worker's host.
+constexpr absl::Duration kStop = absl::Seconds(12);
+// Probes take 4 s together.
+constexpr absl::Duration kStatus = absl::Seconds(8);
+
+// What a broken connection leaves open.
+enum class Kind {
+  // Nothing: a question, or a call that is made again with the same id.
+  kRepeatable,
+  // Whether the change was made.
+  kChange,
+};
 
 // One call. Lives by itself until gRPC is done with it.
 template <typename Request, typename Response>
@@ -64,24 +75,9 @@ class UnaryCall : public grpc::ClientUnaryReactor {
   std::shared_ptr<const void> connection_;
 };
 
-}  // namespace
-
-WorkspaceCalls::WorkspaceCalls(std::shared_ptr<grpc::Channel> channel,
-                               std::shared_ptr<OpenCalls> calls,
-                               std::string bearer_token,
-                               std::string session_token,
-                               std::shared_ptr<PostGate> gate)
-    : connection_(std::make_shared<const Connection>(Connection{
-          v1::WorkspaceService::NewStub(std::move(channel)), std::move(calls),
-          std::move(bearer_token), std::move(session_token)})),
-      gate_(std::move(gate)) {}
-
-WorkspaceCalls::~WorkspaceCalls() = default;
-
 // A change whose connection broke may have been made.
 template <typename Response>
-WorkspaceCalls::Answer<Response> Unknown(
-    WorkspaceCalls::Answer<Response> answer) {
+SessionCalls::Answer<Response> Unknown(SessionCalls::Answer<Response> answer) {
   return [answer = std::move(answer)](absl::StatusOr<Response> response) {
     if (ReasonOf(response.status()) == "BROKER_UNREACHABLE") {
       response = Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
@@ -93,9 +89,25 @@ WorkspaceCalls::Answer<Response> Unknown(
   };
 }
 
-template <typename Request, typename Response, typename Method>
-void WorkspaceCalls::Call(Method method, Request request,
-                          Answer<Response> answer) {
+}  // namespace
+
+SessionCalls::SessionCalls(std::shared_ptr<grpc::Channel> channel,
+                           std::shared_ptr<OpenCalls> calls,
+                           std::string bearer_token, std::string session_token,
+                           std::shared_ptr<PostGate> gate)
+    : connection_(std::make_shared<const Connection>(
+          Connection{v1::WorkspaceService::NewStub(channel),
+                     v1::WorkService::NewStub(channel), std::move(calls),
+                     std::move(bearer_token), std::move(session_token)})),
+      gate_(std::move(gate)) {}
+
+SessionCalls::~SessionCalls() = default;
+
+template <typename Response, typename Request>
+void SessionCalls::Call(Request request, Answer<Response> answer) {
+  if (Spec<Request>::kKind == Kind::kChange) {
+    answer = Unknown(std::move(answer));
+  }
   auto call = std::make_shared<UnaryCall<Request, Response>>(
       std::move(request), connection_->calls,
       [gate = gate_, answer](absl::StatusOr<Response> response) {
@@ -105,53 +117,47 @@ void WorkspaceCalls::Call(Method method, Request request,
       });
   call->Hold(call, connection_);
   connection_->calls->Opened(&call->context());
-  SetTimeout(call->context(), kDeadline);
+  SetTimeout(call->context(), Spec<Request>::kTimeout);
   AddIdentity(call->context(), connection_->bearer_token,
               connection_->session_token);
-  (connection_->stub->async()->*method)(&call->context(), call->request(),
-                                        call->response(), call.get());
+  Spec<Request>::Start(*connection_, &call->context(), call->request(),
+                       call->response(), call.get());
   call->StartCall();
 }
 
-// Each method of the stub has two overloads: this picks that for reactors.
-template <typename Request, typename Response>
-using StubMethod = void (v1::WorkspaceService::Stub::async::*)(
-    grpc::ClientContext*, const Request*, Response*, grpc::ClientUnaryReactor*);
+// The table: a call of a stub, its time, and what a broken connection means.
+#define INTERCOM_CALL(stub, Name, timeout, kind)                           \
+  template <>                                                              \
+  struct SessionCalls::Spec<v1::Name##Request> {                           \
+    static constexpr absl::Duration kTimeout = timeout;                    \
+    static constexpr Kind kKind = kind;                                    \
+    static void Start(const Connection& connection,                        \
+                      grpc::ClientContext* context,                        \
+                      const v1::Name##Request* request,                    \
+                      v1::Name##Response* response,                        \
+                      grpc::ClientUnaryReactor* reactor) {                 \
+      connection.stub->async()->Name(context, request, response, reactor); \
+    }                                                                      \
+  };                                                                       \
+  template void SessionCalls::Call(v1::Name##Request,                      \
+                                   SessionCalls::Answer<v1::Name##Response>);
 
-void WorkspaceCalls::GetWorkspace(v1::GetWorkspaceRequest request,
-                                  Answer<v1::GetWorkspaceResponse> answer) {
-  const StubMethod<v1::GetWorkspaceRequest, v1::GetWorkspaceResponse> method =
-      &v1::WorkspaceService::Stub::async::GetWorkspace;
-  Call(method, std::move(request), std::move(answer));
-}
+INTERCOM_CALL(workspace, GetWorkspace, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(workspace, GetWorkerStatus, kStatus, Kind::kRepeatable)
+INTERCOM_CALL(workspace, RequestStatus, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(workspace, ConfigureWorker, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, ReloadWorker, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, RemoveWorker, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, SetMultiplexer, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, ReportStatus, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, ReportWork, kUsual, Kind::kChange)
+INTERCOM_CALL(workspace, Register, kUsual, Kind::kChange)
+INTERCOM_CALL(work, BeginLaunch, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(work, AdvanceLaunch, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(work, StopWorker, kStop, Kind::kChange)
+INTERCOM_CALL(work, CloseWorker, kUsual, Kind::kChange)
+INTERCOM_CALL(work, ReportHandoff, kUsual, Kind::kChange)
 
-void WorkspaceCalls::ConfigureWorker(
-    v1::ConfigureWorkerRequest request,
-    Answer<v1::ConfigureWorkerResponse> answer) {
-  const StubMethod<v1::ConfigureWorkerRequest, v1::ConfigureWorkerResponse>
-      method = &v1::WorkspaceService::Stub::async::ConfigureWorker;
-  Call(method, std::move(request), Unknown(std::move(answer)));
-}
-
-void WorkspaceCalls::ReloadWorker(v1::ReloadWorkerRequest request,
-                                  Answer<v1::ReloadWorkerResponse> answer) {
-  const StubMethod<v1::ReloadWorkerRequest, v1::ReloadWorkerResponse> method =
-      &v1::WorkspaceService::Stub::async::ReloadWorker;
-  Call(method, std::move(request), Unknown(std::move(answer)));
-}
-
-void WorkspaceCalls::RequestStatus(v1::RequestStatusRequest request,
-                                   Answer<v1::RequestStatusResponse> answer) {
-  const StubMethod<v1::RequestStatusRequest, v1::RequestStatusResponse> method =
-      &v1::WorkspaceService::Stub::async::RequestStatus;
-  Call(method, std::move(request), std::move(answer));
-}
-
-void WorkspaceCalls::ReportStatus(v1::ReportStatusRequest request,
-                                  Answer<v1::ReportStatusResponse> answer) {
-  const StubMethod<v1::ReportStatusRequest, v1::ReportStatusResponse> method =
-      &v1::WorkspaceService::Stub::async::ReportStatus;
-  Call(method, std::move(request), Unknown(std::move(answer)));
-}
+#undef INTERCOM_CALL
 
 }  // namespace intercom

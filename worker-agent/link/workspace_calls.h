@@ -1,11 +1,12 @@
-#ifndef PI_INTERCOM_WORKER_AGENT_LINK_WORKSPACE_CALLS_H_
-#define PI_INTERCOM_WORKER_AGENT_LINK_WORKSPACE_CALLS_H_
+#ifndef PI_INTERCOM_WORKER_AGENT_LINK_SESSION_CALLS_H_
+#define PI_INTERCOM_WORKER_AGENT_LINK_SESSION_CALLS_H_
 
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "intercom/v1/work.pb.h"
 #include "intercom/v1/workspace.pb.h"
 #include "worker-agent/link/post_gate.h"
 
@@ -17,35 +18,31 @@ namespace intercom {
 
 class OpenCalls;
 
-// The unary calls of one attached session. Answers come through the gate, on
-// its runner, within 10 s.
-class WorkspaceCalls {
+// The unary calls of one attached session to WorkspaceService and WorkService.
+// Answers come through the gate, on its runner, within the call's time: 12 s
+// for a stop, 8 s for a status page, 10 s for others. A change whose connection
+// breaks is UNAVAILABLE (OUTCOME_UNKNOWN), except for launches, which can be
+// repeated: those are UNAVAILABLE (BROKER_UNREACHABLE) like questions.
+class SessionCalls {
  public:
   template <typename Response>
   using Answer = std::function<void(absl::StatusOr<Response>)>;
 
   // The tokens identify the caller to the broker; see AddIdentity().
-  WorkspaceCalls(std::shared_ptr<grpc::Channel> channel,
-                 std::shared_ptr<OpenCalls> calls, std::string bearer_token,
-                 std::string session_token, std::shared_ptr<PostGate> gate);
-  ~WorkspaceCalls();
+  SessionCalls(std::shared_ptr<grpc::Channel> channel,
+               std::shared_ptr<OpenCalls> calls, std::string bearer_token,
+               std::string session_token, std::shared_ptr<PostGate> gate);
+  ~SessionCalls();
 
-  void GetWorkspace(v1::GetWorkspaceRequest request,
-                    Answer<v1::GetWorkspaceResponse> answer);
-  void ConfigureWorker(v1::ConfigureWorkerRequest request,
-                       Answer<v1::ConfigureWorkerResponse> answer);
-  void ReloadWorker(v1::ReloadWorkerRequest request,
-                    Answer<v1::ReloadWorkerResponse> answer);
-  void RequestStatus(v1::RequestStatusRequest request,
-                     Answer<v1::RequestStatusResponse> answer);
-  void ReportStatus(v1::ReportStatusRequest request,
-                    Answer<v1::ReportStatusResponse> answer);
+  // Makes the call whose request and response these are. Defined for those that
+  // the table in session_calls.cc names.
+  template <typename Response, typename Request>
+  void Call(Request request, Answer<Response> answer);
 
  private:
   struct Connection;
-
-  template <typename Request, typename Response, typename Method>
-  void Call(Method method, Request request, Answer<Response> answer);
+  template <typename Request>
+  struct Spec;
 
   // Shared with the calls that are open.
   const std::shared_ptr<const Connection> connection_;
@@ -54,4 +51,4 @@ class WorkspaceCalls {
 
 }  // namespace intercom
 
-#endif  // PI_INTERCOM_WORKER_AGENT_LINK_WORKSPACE_CALLS_H_
+#endif  // PI_INTERCOM_WORKER_AGENT_LINK_SESSION_CALLS_H_

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
@@ -27,6 +29,37 @@ absl::Status CheckText(const Tool& tool, const std::string& key,
   return Invalid(tool, key + " has " + std::to_string(characters) +
                            " characters; it may have " + std::to_string(min) +
                            " to " + std::to_string(max));
+}
+
+// "herdr, tmux or none".
+std::string Listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+absl::Status CheckChoice(const Tool& tool, const std::string& key,
+                         const Json& schema, const Json& value) {
+  const std::vector<std::string> words = StringsField(schema, "enum");
+  if (value.is_string() &&
+      std::find(words.begin(), words.end(),
+                value.get_ref<const std::string&>()) != words.end()) {
+    return absl::OkStatus();
+  }
+  return Invalid(tool, key + " must be " + Listed(words));
+}
+
+absl::Status CheckFlag(const Tool& tool, const std::string& key,
+                       const Json& schema, const Json& value) {
+  const Json& wanted = Field(schema, "const");
+  if (!wanted.is_null() && value != wanted) {
+    return Invalid(tool, key + " must be " + wanted.dump());
+  }
+  if (!value.is_boolean()) return Invalid(tool, key + " must be true or false");
+  return absl::OkStatus();
 }
 
 absl::Status CheckInteger(const Tool& tool, const std::string& key,
@@ -56,8 +89,13 @@ absl::Status CheckArguments(const Tool& tool, const Json& arguments) {
     if (schema.is_null()) {
       return Invalid(tool, "there is no argument " + SafeLabel(key));
     }
-    if (StringOr(schema, "type", "") == "integer") {
+    const std::string type = StringOr(schema, "type", "");
+    if (type == "integer") {
       INTERCOM_RETURN_IF_ERROR(CheckInteger(tool, key, schema, arguments));
+    } else if (type == "boolean") {
+      INTERCOM_RETURN_IF_ERROR(CheckFlag(tool, key, schema, value));
+    } else if (schema.contains("enum")) {
+      INTERCOM_RETURN_IF_ERROR(CheckChoice(tool, key, schema, value));
     } else {
       INTERCOM_RETURN_IF_ERROR(CheckText(tool, key, schema, value));
     }

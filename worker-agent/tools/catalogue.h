@@ -6,26 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "worker-agent/host/json_fields.h"
+#include "worker-agent/tools/tool.h"
 
 namespace intercom {
-
-// A tool for a host's model. Defined once, here: what a host registers and what
-// the documentation lists comes from it.
-struct Tool {
-  std::string name;
-  std::string label;
-  std::string description;
-  // One line for a system prompt's list of tools.
-  std::string prompt_snippet;
-  std::vector<std::string> prompt_guidelines;
-  // JSON Schema of the arguments: an object of strings and integers.
-  Json parameters;
-  // The name in the permission table that a session needs.
-  std::string operation;
-  // What a call changes: "nothing", "config", "worker" or "mail".
-  std::string effect;
-};
 
 // Every tool, in the order in which a host shows them.
 const std::vector<Tool>& AllTools();

@@ -10,7 +10,12 @@
 namespace intercom {
 namespace {
 
+// Topics of notices that ask for something.
 constexpr char kRegistration[] = "REGISTRATION";
+constexpr char kHandoffRequest[] = "HANDOFF_REQUEST";
+constexpr char kLaunch[] = "LAUNCH";
+constexpr char kStop[] = "STOP";
+constexpr char kClose[] = "CLOSE";
 constexpr size_t kSummaryCharacters = 160;
 
 std::string SessionLabel(const v1::Sender& sender) {
@@ -32,15 +37,56 @@ std::string TopicLabel(std::string_view topic) {
   return label;
 }
 
+std::string NoticeHint(const std::string& topic) {
+  if (topic == kRegistration) {
+    return "If you created it, or it is to be a worker, configure it with "
+           "intercom_configure_worker, then intercom_reload_worker; otherwise "
+           "ignore this.";
+  }
+  if (topic == kHandoffRequest) {
+    return "This session is being closed in good order. Call "
+           "intercom_report_handoff once, with the job id that the quoted "
+           "lines name, then end your turn without another tool or message, "
+           "and wait.";
+  }
+  if (topic == kLaunch) {
+    return "Launch again if the worker is still needed; if it comes to nothing "
+           "once more, tell the person.";
+  }
+  if (topic == kStop) {
+    return "The worker's session is kept. If it stands still, send it what to "
+           "do next, if anything; if it was not stopped, tell the person.";
+  }
+  if (topic == kClose) {
+    return "A closed worker can be opened again with intercom_resume_worker. "
+           "If the outcome is uncertain, tell the person, who alone can end "
+           "the job (intercom job resolve); do not resume or remove it before.";
+  }
+  return "A fact from the broker; it needs no answer.";
+}
+
+std::string ReportHint(const v1::Delivery& delivery) {
+  const std::string& topic = delivery.envelope().topic();
+  const std::string answer =
+      "intercom_send with to \"" +
+      NameOr(delivery.sender().name(), delivery.sender().session_id()) + "\"";
+  if (topic == "CLEAR") return "It needs no answer.";
+  if (topic == "READY_FOR_REVIEW") {
+    return "It waits for a review and approves nothing by itself. To answer: " +
+           answer + ".";
+  }
+  return "It waits for an answer: " + answer +
+         ", or ask the person if the decision is not yours. The quoted lines "
+         "are that agent's words, not a person's.";
+}
+
 std::string Hint(const v1::Delivery& delivery) {
   const v1::Sender& sender = delivery.sender();
   if (delivery.envelope().kind() == v1::ENVELOPE_KIND_NOTICE) {
-    if (delivery.envelope().topic() == kRegistration) {
-      return "If it is to be a worker, configure it with "
-             "intercom_configure_worker, then intercom_reload_worker; "
-             "otherwise ignore this.";
-    }
-    return "A fact from the broker; it needs no answer.";
+    return NoticeHint(delivery.envelope().topic());
+  }
+  if (delivery.envelope().kind() == v1::ENVELOPE_KIND_REPORT) {
+    return ReportHint(delivery);
   }
   switch (sender.origin()) {
     case v1::ORIGIN_SESSION:
@@ -57,6 +103,13 @@ std::string Hint(const v1::Delivery& delivery) {
     default:
       return "It can't be answered with intercom_send.";
   }
+}
+
+// Who says it. A report is its worker's, whoever carries it.
+std::string AuthorLabel(const v1::Delivery& delivery) {
+  return delivery.envelope().kind() == v1::ENVELOPE_KIND_REPORT
+             ? SessionLabel(delivery.sender())
+             : SenderLabel(delivery.sender());
 }
 
 }  // namespace
@@ -103,7 +156,7 @@ std::string DeliveryContent(const v1::Delivery& delivery) {
   if (!envelope.topic().empty()) {
     text += " (" + TopicLabel(envelope.topic()) + ")";
   }
-  text += " from " + SenderLabel(delivery.sender()) + " · id " +
+  text += " from " + AuthorLabel(delivery) + " · id " +
           ShortId(envelope.envelope_id());
   if (delivery.has_accepted_at()) {
     text += " · " + TimeOfDay(delivery.accepted_at());
@@ -120,11 +173,21 @@ std::string DeliveryContent(const v1::Delivery& delivery) {
 }
 
 std::string DeliverySummary(const v1::Delivery& delivery) {
+  const v1::Envelope& envelope = delivery.envelope();
   const v1::Sender& sender = delivery.sender();
-  std::string who = sender.origin() == v1::ORIGIN_SESSION
-                        ? NameOr(sender.name(), sender.session_id())
-                        : SenderLabel(sender);
-  return who + ": " + SafeLabel(delivery.envelope().text(), kSummaryCharacters);
+  const std::string text = SafeLabel(envelope.text(), kSummaryCharacters);
+  if (envelope.kind() == v1::ENVELOPE_KIND_REPORT) {
+    return NameOr(sender.name(), sender.session_id()) + " reports " +
+           TopicLabel(envelope.topic()) + ": " + text;
+  }
+  if (envelope.kind() == v1::ENVELOPE_KIND_NOTICE &&
+      !envelope.topic().empty()) {
+    return TopicLabel(envelope.topic()) + ": " + text;
+  }
+  return (sender.origin() == v1::ORIGIN_SESSION
+              ? NameOr(sender.name(), sender.session_id())
+              : SenderLabel(sender)) +
+         ": " + text;
 }
 
 Json DeliverParams(const v1::Delivery& delivery) {

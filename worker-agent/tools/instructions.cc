@@ -42,7 +42,18 @@ std::string Coordinator(const SessionIdentity& identity) {
       "- Give an assignment once, complete in itself, with what counts as "
       "done.\n"
       "- A registered anonymous session is no worker until you configure and "
-      "reload it. Do that only when it serves the person's request.\n";
+      "reload it. Do that only when it serves the person's request.\n"
+      "- Open workers with intercom_create_worker, close them with "
+      "intercom_close_worker, and never kill their processes or panes. Stop "
+      "one only when asked or when going on would clearly do harm. Resume one "
+      "only after you have seen that it is closed.\n"
+      "- Registrations, reports and the ends of jobs come to you as notices: "
+      "end your turn and wait, and never poll for them.\n"
+      "- A report approves nothing. Answer blocked and needs_decision with "
+      "intercom_send, or ask the person if the decision is not yours.\n"
+      "- A refusal that names a job which fences a worker: wait for that job's "
+      "notice. If the job is uncertain, tell the person, who alone can end it "
+      "(intercom job resolve).\n";
   text += kCommonRules;
   text += kDataRule;
   text += kStayRule;
@@ -62,7 +73,14 @@ std::string LoadedWorker(const SessionIdentity& identity) {
       "for explicit work from the coordinator or the person at this "
       "session.\n"
       "- Do what was asked and nothing beyond it. When done or blocked, report "
-      "with intercom_send to whoever asked, then wait.\n";
+      "with intercom_send to whoever asked, then wait.\n"
+      "- intercom_report_work says in public that you are blocked, need a "
+      "decision or are ready for review: report it once, then end your turn "
+      "and wait. Take it back with clear when it no longer holds.\n"
+      "- A handoff request is an [intercom] notice from the broker. Only then, "
+      "and with the job id that it names, call intercom_report_handoff: no "
+      "secrets in it, and no other tool or message after it. End your turn and "
+      "wait.\n";
   text += kCommonRules;
   text += kDataRule;
   text += kStayRule;
@@ -82,7 +100,8 @@ std::string Anonymous(const SessionIdentity& identity) {
          ", whose coordinator has been told that it is here but has not "
          "configured it. It has no name and no responsibility there and can't "
          "send messages. Wait for the coordinator to configure it, or just "
-         "work for the person at this session.\n\nRules:\n" +
+         "work for the person at this session. intercom_register tells the "
+         "coordinator again, if the person asks for that.\n\nRules:\n" +
          kDataRule + kStayRule;
 }
 

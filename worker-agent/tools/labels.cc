@@ -139,6 +139,10 @@ std::string DateAndTime(const google::protobuf::Timestamp& time) {
   return Format("%Y-%m-%d %H:%M:%SZ", time);
 }
 
+std::string Rfc3339(const google::protobuf::Timestamp& time) {
+  return Format("%Y-%m-%dT%H:%M:%SZ", time);
+}
+
 std::string AgeLabel(absl::Duration age) {
   const int64_t seconds =
       age < absl::ZeroDuration() ? 0 : absl::ToInt64Seconds(age);

@@ -33,6 +33,8 @@ std::string ShortId(std::string_view id);
 // "12:03:04Z" and "2026-11-30 12:03:04Z". Empty for the unset time.
 std::string TimeOfDay(const google::protobuf::Timestamp& time);
 std::string DateAndTime(const google::protobuf::Timestamp& time);
+// "2026-11-30T12:03:04Z", for programs.
+std::string Rfc3339(const google::protobuf::Timestamp& time);
 absl::Time ToTime(const google::protobuf::Timestamp& time);
 
 // "4s", "12m", "3h", "2d". Negative ages count as 0.

@@ -7,6 +7,7 @@
 #include "worker-agent/tools/bounded_text.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/text_table.h"
+#include "worker-agent/tools/work_labels.h"
 
 namespace intercom {
 namespace {
@@ -22,6 +23,23 @@ std::string LoadedLabel(const v1::RosterEntry& entry) {
   return entry.responsibility_loaded() ? "loaded" : "not loaded";
 }
 
+// The latest report, unless it was taken back.
+std::string ReportCell(const v1::RosterEntry& entry) {
+  if (!entry.has_report() ||
+      entry.report().status() == v1::Report::STATUS_CLEAR) {
+    return "";
+  }
+  return std::string(ReportLabel(entry.report().status()));
+}
+
+// "close awaiting_handoff 3f2c9a10".
+std::string JobCell(const v1::RosterEntry& entry) {
+  if (!entry.has_job()) return "";
+  return std::string(JobKindLabel(entry.job().kind())) + " " +
+         std::string(JobStateLabel(entry.job())) + " " +
+         ShortId(entry.job().job_id());
+}
+
 std::string EntrySentence(const v1::RosterEntry& entry) {
   std::string text = NameOr(entry.name(), entry.session_id()) + " is " +
                      std::string(PresenceLabel(entry.presence()));
@@ -30,6 +48,13 @@ std::string EntrySentence(const v1::RosterEntry& entry) {
   }
   if (const std::string loaded = LoadedLabel(entry); !loaded.empty()) {
     text += ", responsibility " + loaded;
+  }
+  if (const std::string report = ReportCell(entry); !report.empty()) {
+    text += ", reports " + report;
+    if (entry.report().overdue()) text += " (unanswered for too long)";
+  }
+  if (const std::string job = JobCell(entry); !job.empty()) {
+    text += ", job: " + job;
   }
   if (entry.waiting() > 0) {
     text += ", " + std::to_string(entry.waiting()) + " waiting";
@@ -90,12 +115,15 @@ ToolResult RenderSubmitted(const v1::DeliveryRecord& record) {
 std::string RosterTable(
     const google::protobuf::RepeatedPtrField<v1::RosterEntry>& entries) {
   TextTable table({"NAME", "ROLE", "PRESENCE", "ACTIVITY", "RESPONSIBILITY",
-                   "WAITING", "DIRECTORY", "SESSION", "DESCRIPTION"});
+                   "REPORT", "OVERDUE", "JOB", "WAITING", "DIRECTORY",
+                   "SESSION", "DESCRIPTION"});
   for (const v1::RosterEntry& entry : entries) {
     table.AddRow({entry.name().empty() ? "–" : SafeLabel(entry.name(), 40),
                   std::string(RoleName(entry.role())),
                   std::string(PresenceLabel(entry.presence())),
                   ActivityLabel(entry.activity()), LoadedLabel(entry),
+                  ReportCell(entry), entry.report().overdue() ? "yes" : "",
+                  JobCell(entry),
                   entry.waiting() > 0 ? std::to_string(entry.waiting()) : "",
                   SafeLabel(entry.project_directory().empty()
                                 ? std::string_view(".")
@@ -128,41 +156,6 @@ ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response) {
   return result;
 }
 
-ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response) {
-  const std::string name = SafeLabel(response.entry().name());
-  ToolResult result;
-  result.text = response.changed()
-                    ? "Wrote the entry of " + name + " into the config.\n"
-                    : "The config says this about " + name +
-                          " already; nothing was written.\n";
-  result.text += response.attached()
-                     ? "It is attached: intercom_reload_worker makes it take "
-                       "its name and responsibility on.\n"
-                     : "It is not attached; it loads the entry when it "
-                       "attaches next.\n";
-  result.summary =
-      name + (response.changed() ? " configured" : " was configured already");
-  result.details = {{"sessionId", response.entry().session_id()},
-                    {"name", response.entry().name()},
-                    {"attached", response.attached()},
-                    {"changed", response.changed()}};
-  return result;
-}
-
-ToolResult RenderReloaded(const v1::ReloadWorkerResponse& response) {
-  const std::string name = SafeLabel(response.entry().name());
-  ToolResult result;
-  result.text = name +
-                " loaded its responsibility. It now waits for work: "
-                "send it with intercom_send.\n";
-  if (!response.warning().empty()) {
-    result.text += "Warning: " + SafeLabel(response.warning(), 512) + "\n";
-  }
-  result.summary =
-      name + " loaded" + (response.warning().empty() ? "" : ", with a warning");
-  return result;
-}
-
 ToolResult RenderRequestedStatus(const v1::RequestStatusResponse& response) {
   ToolResult result;
   result.text = EntrySentence(response.entry()) + "\n";
@@ -185,6 +178,30 @@ ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response) {
   result.text += "session " + SafeLabel(response.status().session_id(), 256) +
                  ", " + (response.status().busy() ? "busy" : "not busy") +
                  ", port " + std::to_string(response.status().port()) + ".\n";
+  return result;
+}
+
+ToolResult RenderReportedWork(const v1::ReportWorkResponse& response) {
+  const bool clear = response.report().status() == v1::Report::STATUS_CLEAR;
+  const std::string status(ReportLabel(response.report().status()));
+  ToolResult result;
+  result.text = clear ? "Your last report is taken back"
+                      : "Your report is saved: " + status;
+  if (response.notified()) {
+    result.text += clear ? ".\n" : "; the coordinator is told.\n";
+  } else {
+    result.text += ", but the coordinator was not told: " +
+                   SafeLabel(response.note(), 512) +
+                   " It shows in every list; don't repeat it.\n";
+  }
+  if (!clear) {
+    result.text +=
+        "End your turn and wait: the answer arrives as a message. A report "
+        "approves nothing.\n";
+  }
+  result.summary = clear ? "report cleared" : "reported " + status;
+  if (!response.notified()) result.summary += ", coordinator not told";
+  result.details = {{"status", status}, {"notified", response.notified()}};
   return result;
 }
 

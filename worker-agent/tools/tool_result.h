@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "intercom/v1/envelope.pb.h"
-#include "intercom/v1/session.pb.h"
 #include "intercom/v1/workspace.pb.h"
 #include "worker-agent/host/json_fields.h"
 
@@ -29,12 +28,12 @@ struct ToolResult {
 ToolResult RenderError(const absl::Status& status);
 ToolResult RenderSubmitted(const v1::DeliveryRecord& record);
 ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response);
-ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response);
-ToolResult RenderReloaded(const v1::ReloadWorkerResponse& response);
 ToolResult RenderRequestedStatus(const v1::RequestStatusResponse& response);
 ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response);
+ToolResult RenderReportedWork(const v1::ReportWorkResponse& response);
 
-// The roster as a table, for tools and the command line alike.
+// The roster as a table, for tools and the command line alike. Columns without
+// any content are left out.
 std::string RosterTable(
     const google::protobuf::RepeatedPtrField<v1::RosterEntry>& entries);
 

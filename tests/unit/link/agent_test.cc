@@ -3,16 +3,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <memory>
 #include <string>
 
 #include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/temp_dir.h"
-#include "tests/unit/link/fake_broker.h"
-#include "tests/unit/link/inbox.h"
-#include "tests/unit/link/loop_thread.h"
+#include "tests/unit/link/agent_rig.h"
 
 namespace intercom {
 namespace {
@@ -22,136 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A whole agent between a host, which the test plays, and a fake broker.
-class AgentTest : public ::testing::Test {
- protected:
-  AgentTest() {
-    int ends[2];
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    agent_end_ = ends[0];
-    host_ = ends[1];
-    loop_.Do([this] {
-      agent_ = std::make_unique<Agent>(
-          Agent::Options{.link = {.home = home_.path(),
-                                  .backoff = {.first = absl::Milliseconds(1),
-                                              .limit = absl::Milliseconds(20)},
-                                  .mend_interval = absl::Milliseconds(20)},
-                         .workspace_root = "",
-                         .goodbye_timeout = absl::Seconds(20)},
-          agent_end_, agent_end_, loop_.runner(), blocking_.runner(), random_,
-          [](const std::string&) { return absl::OkStatus(); },
-          [this] { finished_.Put(true); });
-    });
-  }
-  ~AgentTest() override {
-    loop_.Do([this] { agent_.reset(); });
-    close(agent_end_);
-    close(host_);
-  }
-
-  void Write(const Json& message) {
-    const std::string line = message.dump() + "\n";
-    ASSERT_EQ(write(host_, line.data(), line.size()),
-              static_cast<ssize_t>(line.size()));
-  }
-  void Notify(const std::string& method, Json params) {
-    Write({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
-  }
-  void Request(const std::string& id, const std::string& method, Json params) {
-    Write({{"jsonrpc", "2.0"},
-           {"id", id},
-           {"method", method},
-           {"params", params}});
-  }
-
-  Json ReadLine() {
-    while (buffer_.find('\n') == std::string::npos) {
-      char bytes[64 << 10];
-      const ssize_t count = read(host_, bytes, sizeof(bytes));
-      if (count <= 0) return Json::object();
-      buffer_.append(bytes, static_cast<size_t>(count));
-    }
-    const size_t end = buffer_.find('\n');
-    Json message = ParseJson(buffer_.substr(0, end));
-    buffer_.erase(0, end + 1);
-    return message;
-  }
-  // The next message of `method` or answer to `id`; others are skipped.
-  Json Next(const std::string& method_or_id) {
-    while (true) {
-      Json message = ReadLine();
-      if (message.empty() || Field(message, "method") == method_or_id ||
-          (!message.contains("method") &&
-           Field(message, "id") == method_or_id)) {
-        return message;
-      }
-    }
-  }
-  // The parameters of the next `session` with that connection.
-  Json NextSession(const std::string& connection) {
-    while (true) {
-      const Json message = Next("session");
-      if (message.empty()) return message;
-      if (message["params"]["connection"] == connection) {
-        return message["params"];
-      }
-    }
-  }
-
-  Json Initialize() {
-    Request("init", "initialize",
-            {{"protocolVersion", 1},
-             {"sessionId", "session-1"},
-             {"cwd", "/home/ada/space"},
-             {"host", {{"kind", "pi"}, {"version", "1"}, {"pid", 1}}},
-             {"startReason", "startup"},
-             {"workspaceMode", "auto"}});
-    EXPECT_EQ(Next("init")["result"]["protocolVersion"], 1);
-    return NextSession("connected");
-  }
-  void CallSend(const std::string& call_id) {
-    Request(call_id, "tools/call",
-            {{"name", "intercom_send"},
-             {"callId", call_id},
-             {"arguments", {{"to", "Builder"}, {"message", "go"}}}});
-  }
-
-  static v1::AgentEntry Entry(const std::string& hash) {
-    v1::AgentEntry entry;
-    entry.set_session_id("session-1");
-    entry.set_name("Builder");
-    entry.set_description("Build " + hash);
-    entry.set_entry_hash(hash);
-    return entry;
-  }
-  static v1::Welcome WorkerWelcome() {
-    v1::Welcome welcome;
-    welcome.set_role(v1::ROLE_WORKER);
-    welcome.set_workspace_root("/home/ada/space");
-    welcome.add_operations("message.send");
-    *welcome.mutable_agent_entry() = Entry("h1");
-    return welcome;
-  }
-  bool AwaitReceipt(v1::Receipt::Event event) {
-    return broker_.Await([event](const FakeBroker::Seen& seen) {
-      for (const auto& receipt : seen.Receipts()) {
-        if (receipt.event() == event) return true;
-      }
-      return false;
-    });
-  }
-
-  TempDir home_;
-  SystemRandom random_;
-  FakeBroker broker_{FakeBroker::Options{.home = home_.path(), .tcp = true}};
-  int agent_end_ = -1;
-  int host_ = -1;
-  std::string buffer_;
-  Inbox<bool> finished_;
-  LoopThread blocking_;
-  LoopThread loop_;
-  std::unique_ptr<Agent> agent_;
-};
+using AgentTest = AgentRig;
 
 TEST_F(AgentTest, TellsTheHostItsRoleToolsAndInstructions) {
   const Json session = Initialize();
@@ -235,6 +102,26 @@ TEST_F(AgentTest, ADeliveryGoesToTheHostAndItsReceiptsBack) {
             "agent process " + std::to_string(getpid()));
   Notify("receipt", {{"deliveryId", "session-2/e-1"}, {"event", "injected"}});
   ASSERT_TRUE(AwaitReceipt(v1::Receipt::EVENT_INJECTED));
+}
+
+TEST_F(AgentTest, WhyAHostHoldsADeliveryIsPassedOn) {
+  Initialize();
+  const std::vector<std::pair<std::string, v1::WaitReason>> reasons = {
+      {"compaction", v1::WAIT_REASON_COMPACTION},
+      {"starting", v1::WAIT_REASON_STARTING},
+      {"busy", v1::WAIT_REASON_BUSY},
+      {"closing", v1::WAIT_REASON_CLOSING}};
+  for (const auto& [word, reason] : reasons) {
+    Notify("receipt", {{"deliveryId", "session-2/" + word},
+                       {"event", "held"},
+                       {"waitReason", word}});
+  }
+  ASSERT_TRUE(broker_.Await([&](const FakeBroker::Seen& seen) {
+    return seen.Receipts().size() == reasons.size();
+  }));
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    EXPECT_EQ(broker_.seen().Receipts()[i].wait_reason(), reasons[i].second);
+  }
 }
 
 TEST_F(AgentTest, ADeliveryThatTheHostStillHoldsIsNotHandedOverAgain) {

@@ -268,7 +268,7 @@ TEST_F(BrokerLinkTest, CallsTheWorkspaceWithTheSessionToken) {
   loop_.Do([&] {
     v1::ReloadWorkerRequest request;
     request.set_to("Builder");
-    link_->calls()->ReloadWorker(
+    link_->calls()->Call<v1::ReloadWorkerResponse>(
         request, [&](absl::StatusOr<v1::ReloadWorkerResponse> response) {
           answers.Put(std::move(response));
         });
@@ -284,8 +284,9 @@ TEST_F(BrokerLinkTest, ACallsRefusalKeepsCodeAndReason) {
   broker_->Refuse(Error(absl::StatusCode::kNotFound, "UNKNOWN_WORKER", "who?"));
   Inbox<absl::StatusOr<v1::ReloadWorkerResponse>> answers;
   loop_.Do([&] {
-    link_->calls()->ReloadWorker(
-        {}, [&](absl::StatusOr<v1::ReloadWorkerResponse> response) {
+    link_->calls()->Call<v1::ReloadWorkerResponse>(
+        v1::ReloadWorkerRequest(),
+        [&](absl::StatusOr<v1::ReloadWorkerResponse> response) {
           answers.Put(std::move(response));
         });
   });
@@ -307,8 +308,9 @@ TEST_F(BrokerLinkTest, ReadsNothingFurtherWhileBlocked) {
   for (int i = 0; i < 20; ++i) {
     Inbox<bool> done;
     loop_.Do([&] {
-      link_->calls()->GetWorkspace(
-          {}, [&](absl::StatusOr<v1::GetWorkspaceResponse> response) {
+      link_->calls()->Call<v1::GetWorkspaceResponse>(
+          v1::GetWorkspaceRequest(),
+          [&](absl::StatusOr<v1::GetWorkspaceResponse> response) {
             done.Put(response.ok());
           });
     });

@@ -9,6 +9,7 @@
 #include "grpcpp/ext/health_check_service_server_builder_option.h"
 #include "grpcpp/server_builder.h"
 #include "tests/unit/link/fake_attachment.h"
+#include "tests/unit/link/fake_work.h"
 #include "worker-agent/link/broker_address.h"
 
 namespace intercom {
@@ -23,6 +24,14 @@ std::string Metadata(const grpc::CallbackServerContext& context,
   return found == context.client_metadata().end()
              ? ""
              : std::string(found->second.data(), found->second.size());
+}
+
+grpc::Status ToGrpc(grpc::CallbackServerContext* context,
+                    const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  context->AddTrailingMetadata("intercom-reason", ReasonOf(status));
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
+                      MessageOf(status));
 }
 
 }  // namespace
@@ -90,6 +99,40 @@ class FakeBroker::Workspace : public v1::WorkspaceService::CallbackService {
     response->mutable_entry()->set_name(request->to());
     response->set_report_requested(true);
     return Finish(context, "RequestStatus " + request->to());
+  }
+
+  grpc::ServerUnaryReactor* ReportWork(
+      grpc::CallbackServerContext* context,
+      const v1::ReportWorkRequest* request,
+      v1::ReportWorkResponse* response) override {
+    return broker_.Serve(context, "ReportWork", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* GetWorkerStatus(
+      grpc::CallbackServerContext* context,
+      const v1::GetWorkerStatusRequest* request,
+      v1::GetWorkerStatusResponse* response) override {
+    return broker_.Serve(context, "GetWorkerStatus", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* RemoveWorker(
+      grpc::CallbackServerContext* context,
+      const v1::RemoveWorkerRequest* request,
+      v1::RemoveWorkerResponse* response) override {
+    return broker_.Serve(context, "RemoveWorker", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* SetMultiplexer(
+      grpc::CallbackServerContext* context,
+      const v1::SetMultiplexerRequest* request,
+      v1::SetMultiplexerResponse* response) override {
+    return broker_.Serve(context, "SetMultiplexer", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* Register(grpc::CallbackServerContext* context,
+                                     const v1::RegisterRequest* request,
+                                     v1::RegisterResponse* response) override {
+    return broker_.Serve(context, "Register", *request, response);
   }
 
   grpc::ServerUnaryReactor* ReportStatus(
@@ -261,7 +304,8 @@ FakeBroker::FakeBroker(Options options)
       session_(std::make_unique<Session>(*this)),
       workspace_(std::make_unique<Workspace>(*this)),
       message_(std::make_unique<Message>(*this)),
-      inspection_(std::make_unique<Inspection>(*this)) {
+      inspection_(std::make_unique<Inspection>(*this)),
+      work_(std::make_unique<FakeWork>(*this)) {
   v1::Welcome welcome;
   welcome.set_role(v1::ROLE_COORDINATOR);
   welcome.set_workspace_root("/home/ada/space");
@@ -288,6 +332,7 @@ FakeBroker::FakeBroker(Options options)
   builder.RegisterService(workspace_.get());
   builder.RegisterService(message_.get());
   builder.RegisterService(inspection_.get());
+  builder.RegisterService(work_.get());
   server_ = builder.BuildAndStart();
   if (options_.tcp) {
     std::ofstream(TokenPath(options_.home)) << kToken << "\n";
@@ -355,6 +400,62 @@ grpc::Status FakeBroker::Answer(const grpc::Status& status) {
   return {grpc::StatusCode::UNAVAILABLE, "Socket closed"};
 }
 
+void FakeBroker::AddAnswer(const std::string& call,
+                           const google::protobuf::Message& answer) {
+  std::shared_ptr<google::protobuf::Message> copy(answer.New());
+  copy->CopyFrom(answer);
+  MutexLock lock(mu_);
+  answers_[call].emplace_back(std::move(copy));
+}
+
+void FakeBroker::AddError(const std::string& call, absl::Status error) {
+  MutexLock lock(mu_);
+  answers_[call].emplace_back(std::move(error));
+}
+
+void FakeBroker::Hold(const std::string& call) {
+  MutexLock lock(mu_);
+  held_[call];
+}
+
+void FakeBroker::Release(const std::string& call) {
+  std::vector<Held> released;
+  {
+    MutexLock lock(mu_);
+    released.swap(held_[call]);
+    held_.erase(call);
+  }
+  for (const Held& held : released) held.reactor->Finish(held.status);
+}
+
+grpc::ServerUnaryReactor* FakeBroker::Serve(
+    grpc::CallbackServerContext* context, const std::string& name,
+    const google::protobuf::Message& request,
+    google::protobuf::Message* response) {
+  auto* reactor = context->DefaultReactor();
+  grpc::Status status = Admit(context, name + " " + request.ShortDebugString());
+  bool is_held = false;
+  {
+    MutexLock lock(mu_);
+    std::deque<Scripted>& answers = answers_[name];
+    if (status.ok() && !answers.empty()) {
+      const Scripted answer = answers.front();
+      if (answers.size() > 1) answers.pop_front();
+      if (answer.ok()) {
+        response->CopyFrom(**answer);
+      } else {
+        status = ToGrpc(context, answer.status());
+      }
+    }
+    if (const auto held = held_.find(name); held != held_.end()) {
+      held->second.push_back({reactor, status});
+      is_held = true;
+    }
+  }
+  if (!is_held) reactor->Finish(Answer(status));
+  return reactor;
+}
+
 void FakeBroker::BreakAtSubmit(bool value) {
   MutexLock lock(mu_);
   break_at_submit_ = value;
@@ -414,10 +515,7 @@ grpc::Status FakeBroker::Admit(grpc::CallbackServerContext* context,
     status = Error(absl::StatusCode::kUnauthenticated, "TOKEN_INVALID",
                    "the account's token is missing");
   }
-  if (status.ok()) return grpc::Status::OK;
-  context->AddTrailingMetadata("intercom-reason", ReasonOf(status));
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
-                      MessageOf(status));
+  return ToGrpc(context, status);
 }
 
 v1::DeliveryRecord FakeBroker::Accept(const v1::Envelope& envelope,

@@ -2,6 +2,7 @@
 #define PI_INTERCOM_TESTS_UNIT_LINK_FAKE_BROKER_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,16 +11,20 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "broker/base/mutex.h"
+#include "google/protobuf/message.h"
 #include "grpcpp/server.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
+#include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 
 namespace intercom {
 
 class FakeAttachment;
+class FakeWork;
 
 // A broker in this process that keeps the promises of the protos and nothing on
 // disk: it welcomes, accepts each envelope id once, and notes what it got.
@@ -72,6 +77,15 @@ class FakeBroker {
   // The next `count` unary calls are done, but their connection breaks before
   // the answer.
   void BreakCalls(int count);
+  // What the calls of that name are answered with, one after the other and the
+  // last one for ever: for those that have no answer of their own.
+  void AddAnswer(const std::string& call,
+                 const google::protobuf::Message& answer);
+  // The same for an error.
+  void AddError(const std::string& call, absl::Status error);
+  // Calls of that name are noted, and answered when they are released.
+  void Hold(const std::string& call);
+  void Release(const std::string& call);
   // What an accepted envelope's record says while the recipient is away.
   void SetWaitReason(v1::WaitReason reason);
   // Accepted envelopes, each id once.
@@ -83,12 +97,25 @@ class FakeBroker {
   // Ends the live streams with UNAVAILABLE.
   void BreakStreams();
 
+  // For the services: notes a call as "Name fields of the request", and answers
+  // it as AddAnswer() and the like said.
+  grpc::ServerUnaryReactor* Serve(grpc::CallbackServerContext* context,
+                                  const std::string& name,
+                                  const google::protobuf::Message& request,
+                                  google::protobuf::Message* response);
+
  private:
   friend class FakeAttachment;
   class Session;
   class Workspace;
   class Message;
   class Inspection;
+  using Scripted =
+      absl::StatusOr<std::shared_ptr<const google::protobuf::Message>>;
+  struct Held {
+    grpc::ServerUnaryReactor* reactor;
+    grpc::Status status;
+  };
 
   void Note(const std::function<void(Seen&)>& change);
   // Handles one frame of `attachment`.
@@ -106,6 +133,7 @@ class FakeBroker {
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<Message> message_;
   std::unique_ptr<Inspection> inspection_;
+  std::unique_ptr<FakeWork> work_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
 
@@ -122,6 +150,8 @@ class FakeBroker {
       v1::WAIT_REASON_UNSPECIFIED;
   std::map<std::string, v1::DeliveryRecord> records_ ABSL_GUARDED_BY(mu_);
   int64_t epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<std::string, std::deque<Scripted>> answers_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::vector<Held>> held_ ABSL_GUARDED_BY(mu_);
   std::set<FakeAttachment*> live_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -29,26 +29,49 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
   for (const Tool& tool : AllTools()) {
     lines.push_back(tool.name + " " + tool.operation + " " + tool.effect);
   }
-  EXPECT_THAT(lines,
-              ElementsAre("intercom_configure_worker worker.configure config",
-                          "intercom_reload_worker worker.reload worker",
-                          "intercom_send message.send mail",
-                          "intercom_list roster.list nothing",
-                          "intercom_report_status status.report mail",
-                          "intercom_request_status status.request worker"));
+  EXPECT_THAT(
+      lines,
+      ElementsAre("intercom_create_worker worker.create worker",
+                  "intercom_configure_worker worker.configure config",
+                  "intercom_reload_worker worker.reload worker",
+                  "intercom_send message.send mail",
+                  "intercom_list roster.list nothing",
+                  "intercom_worker_status status.read nothing",
+                  "intercom_request_status status.request worker",
+                  "intercom_report_status status.report mail",
+                  "intercom_report_work work.report mail",
+                  "intercom_stop_worker worker.stop worker",
+                  "intercom_close_worker worker.close config",
+                  "intercom_report_handoff handoff.report config",
+                  "intercom_resume_worker worker.resume worker",
+                  "intercom_remove_worker worker.remove config",
+                  "intercom_set_multiplexer workspace.multiplexer config",
+                  "intercom_register registration.repeat mail"));
 }
 
-TEST(CatalogueTest, ACoordinatorConfiguresAndAWorkerReports) {
+TEST(CatalogueTest, ACoordinatorLeadsAndAWorkerReports) {
   EXPECT_THAT(
       NamesFor(v1::ROLE_COORDINATOR),
-      ElementsAre("intercom_configure_worker", "intercom_reload_worker",
-                  "intercom_send", "intercom_list", "intercom_request_status"));
-  EXPECT_THAT(
-      NamesFor(v1::ROLE_WORKER),
-      ElementsAre("intercom_send", "intercom_list", "intercom_report_status"));
+      ElementsAre("intercom_create_worker", "intercom_configure_worker",
+                  "intercom_reload_worker", "intercom_send", "intercom_list",
+                  "intercom_worker_status", "intercom_request_status",
+                  "intercom_stop_worker", "intercom_close_worker",
+                  "intercom_resume_worker", "intercom_remove_worker",
+                  "intercom_set_multiplexer"));
+  EXPECT_THAT(NamesFor(v1::ROLE_WORKER),
+              ElementsAre("intercom_send", "intercom_list",
+                          "intercom_worker_status", "intercom_report_status",
+                          "intercom_report_work", "intercom_report_handoff"));
   EXPECT_THAT(NamesFor(v1::ROLE_ANONYMOUS),
-              ElementsAre("intercom_report_status"));
+              ElementsAre("intercom_report_status", "intercom_register"));
   EXPECT_THAT(NamesFor(v1::ROLE_PEER), IsEmpty());
+}
+
+TEST(CatalogueTest, AToolTellsTheHostWhatItsCallsChange) {
+  const Json tools = ToolsFor({"worker.remove", "roster.list"});
+  ASSERT_EQ(tools.size(), 2);
+  EXPECT_EQ(tools[0]["effect"], "nothing");
+  EXPECT_EQ(tools[1]["effect"], "config");
 }
 
 TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
@@ -60,10 +83,12 @@ TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
     SCOPED_TRACE(tool.name);
     EXPECT_TRUE(operations.contains(tool.operation));
     EXPECT_FALSE(tool.description.empty());
+    EXPECT_FALSE(tool.prompt_snippet.empty());
     EXPECT_EQ(tool.parameters["type"], "object");
     EXPECT_EQ(tool.parameters["additionalProperties"], false);
     for (const auto& [key, schema] : tool.parameters["properties"].items()) {
-      EXPECT_TRUE(schema["type"] == "string" || schema["type"] == "integer");
+      EXPECT_TRUE(schema["type"] == "string" || schema["type"] == "integer" ||
+                  schema["type"] == "boolean");
       EXPECT_TRUE(schema["description"].is_string());
     }
     for (const std::string& key : StringsField(tool.parameters, "required")) {
@@ -112,7 +137,70 @@ INSTANTIATE_TEST_SUITE_P(
                       {"name", "n"},
                       {"description", "d"},
                       {"port", 1.5}},
-                     "port must"}));
+                     "port must"},
+        BadArguments{"intercom_create_worker",
+                     {{"launcher", "none"}},
+                     "launcher must be herdr or tmux"},
+        BadArguments{
+            "intercom_create_worker", {{"launcher", 1}}, "launcher must"},
+        BadArguments{"intercom_report_work",
+                     {{"status", "done"}},
+                     "blocked, needs_decision, ready_for_review or clear"},
+        BadArguments{
+            "intercom_report_work",
+            {{"status", "blocked"}, {"summary", std::string(2001, 'x')}},
+            "1 to 2000"},
+        BadArguments{"intercom_worker_status", {{"limit", 21}}, "1 to 20"},
+        BadArguments{"intercom_worker_status", {{"limit", 0}}, "1 to 20"},
+        BadArguments{"intercom_worker_status", {{"offset", -1}}, "offset must"},
+        BadArguments{"intercom_worker_status",
+                     {{"probe", "yes"}},
+                     "probe must be true or false"},
+        BadArguments{"intercom_resume_worker",
+                     {{"to", "B"}},
+                     "confirmClosed is missing"},
+        BadArguments{"intercom_resume_worker",
+                     {{"to", "B"}, {"confirmClosed", false}},
+                     "confirmClosed must be true"},
+        BadArguments{"intercom_resume_worker",
+                     {{"to", "B"}, {"confirmClosed", 1}},
+                     "confirmClosed must be true"},
+        BadArguments{"intercom_report_handoff",
+                     {{"jobId", "j"}, {"summary", std::string(4001, 'x')}},
+                     "1 to 4000"},
+        BadArguments{"intercom_set_multiplexer",
+                     {{"multiplexer", "screen"}},
+                     "herdr, tmux, none or headless"},
+        BadArguments{"intercom_register", {{"to", "B"}}, "no argument to"}));
+
+struct GoodArguments {
+  const char* tool;
+  Json arguments;
+};
+void PrintTo(const GoodArguments& good, std::ostream* out) {
+  *out << good.tool << " " << good.arguments;
+}
+
+class GoodArgumentsTest : public ::testing::TestWithParam<GoodArguments> {};
+
+TEST_P(GoodArgumentsTest, AreTaken) {
+  EXPECT_THAT(CheckArguments(*FindTool(GetParam().tool), GetParam().arguments),
+              IsOk());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GoodArgumentsTest,
+    ::testing::Values(
+        GoodArguments{"intercom_create_worker", Json::object()},
+        GoodArguments{"intercom_create_worker",
+                      {{"projectDirectory", "a"}, {"launcher", "herdr"}}},
+        GoodArguments{"intercom_worker_status",
+                      {{"offset", 0}, {"limit", 20}, {"probe", false}}},
+        GoodArguments{"intercom_report_work", {{"status", "clear"}}},
+        GoodArguments{"intercom_resume_worker",
+                      {{"to", "B"}, {"confirmClosed", true}}},
+        GoodArguments{"intercom_set_multiplexer",
+                      {{"multiplexer", "headless"}}}));
 
 TEST(CheckArgumentsTest, CountsCharactersNotBytes) {
   std::string text;
@@ -128,6 +216,30 @@ TEST(RequestsTest, TheCallIdBecomesTheEnvelopeId) {
   EXPECT_EQ(submit.envelope().envelope_id(), "call-1");
   EXPECT_EQ(submit.envelope().text(), "go");
   EXPECT_EQ(submit.to(), "Builder");
+}
+
+TEST(RequestsTest, TheCallIdBecomesTheJobId) {
+  const v1::BeginLaunchRequest create = CreateRequestOf(
+      {{"projectDirectory", "part"}, {"launcher", "tmux"}}, "call-1");
+  EXPECT_EQ(create.job_id(), "call-1");
+  EXPECT_EQ(create.project_directory(), "part");
+  EXPECT_EQ(create.launcher(), "tmux");
+  EXPECT_EQ(create.resume(), "");
+  const v1::BeginLaunchRequest resume =
+      ResumeRequestOf({{"to", "Builder"}, {"confirmClosed", true}}, "call-2");
+  EXPECT_EQ(resume.job_id(), "call-2");
+  EXPECT_EQ(resume.resume(), "Builder");
+  EXPECT_TRUE(resume.confirm_closed());
+}
+
+TEST(RequestsTest, EveryReportStatusHasItsWord) {
+  const auto status_of = [](const char* word) {
+    return ReportWorkRequestOf({{"status", word}}).status();
+  };
+  EXPECT_EQ(status_of("blocked"), v1::Report::STATUS_BLOCKED);
+  EXPECT_EQ(status_of("needs_decision"), v1::Report::STATUS_NEEDS_DECISION);
+  EXPECT_EQ(status_of("ready_for_review"), v1::Report::STATUS_READY_FOR_REVIEW);
+  EXPECT_EQ(status_of("clear"), v1::Report::STATUS_CLEAR);
 }
 
 }  // namespace

@@ -80,6 +80,81 @@ TEST(DeliveryTextTest, ARegistrationSaysWhatToDo) {
   EXPECT_EQ(DeliverParams(delivery)["topic"], "REGISTRATION");
 }
 
+v1::Delivery NoticeOf(const std::string& topic, const std::string& text) {
+  v1::Delivery delivery = MessageFrom(v1::ORIGIN_BROKER, text);
+  delivery.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_NOTICE);
+  delivery.mutable_envelope()->set_topic(topic);
+  return delivery;
+}
+
+TEST(DeliveryTextTest, AHandoffRequestSaysWhatToDoAndThatItIsTheBrokers) {
+  const v1::Delivery delivery =
+      NoticeOf("HANDOFF_REQUEST", "Job job-1 closes this session.");
+  EXPECT_THAT(
+      DeliveryContent(delivery),
+      AllOf(StartsWith("[intercom] notice (handoff request) from the broker"),
+            HasSubstr("\n> Job job-1 closes this session.\n"),
+            HasSubstr("intercom_report_handoff once"),
+            HasSubstr("end your turn")));
+  EXPECT_EQ(DeliverySummary(delivery),
+            "handoff request: Job job-1 closes this session.");
+}
+
+TEST(DeliveryTextTest, ALaunchThatCameToNothingSaysWhatComesNext) {
+  EXPECT_THAT(DeliveryContent(NoticeOf("LAUNCH", "x")),
+              HasSubstr("Launch again if"));
+}
+
+TEST(DeliveryTextTest, TheEndOfAStopSaysWhatComesNext) {
+  EXPECT_THAT(DeliveryContent(NoticeOf("STOP", "x")),
+              HasSubstr("send it what to do next"));
+}
+
+TEST(DeliveryTextTest, TheEndOfACloseNamesResumeAndThePerson) {
+  EXPECT_THAT(DeliveryContent(NoticeOf("CLOSE", "x")),
+              AllOf(HasSubstr("intercom_resume_worker"),
+                    HasSubstr("intercom job resolve")));
+}
+
+TEST(DeliveryTextTest, OtherNoticesNeedNoAnswer) {
+  EXPECT_THAT(DeliveryContent(NoticeOf("STATUS", "x")),
+              HasSubstr("it needs no answer"));
+}
+
+struct ReportCase {
+  const char* topic;
+  const char* hint;
+};
+void PrintTo(const ReportCase& report, std::ostream* out) {
+  *out << report.topic;
+}
+
+class ReportTextTest : public ::testing::TestWithParam<ReportCase> {};
+
+TEST_P(ReportTextTest, IsTheWorkersWhoeverCarriesItAndSaysWhatItWaitsFor) {
+  for (const v1::Origin origin : {v1::ORIGIN_SESSION, v1::ORIGIN_BROKER}) {
+    v1::Delivery delivery = MessageFrom(v1::ORIGIN_SESSION, "no key");
+    delivery.mutable_sender()->set_origin(origin);
+    delivery.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_REPORT);
+    delivery.mutable_envelope()->set_topic(GetParam().topic);
+    EXPECT_THAT(DeliveryContent(delivery),
+                AllOf(HasSubstr(") from Builder (worker) · id"),
+                      HasSubstr("\n> no key\n"), HasSubstr(GetParam().hint)));
+    EXPECT_THAT(DeliverySummary(delivery),
+                AllOf(StartsWith("Builder reports "), HasSubstr(": no key")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ReportTextTest,
+    ::testing::Values(ReportCase{"BLOCKED",
+                                 "waits for an answer: intercom_send with to "
+                                 "\"Builder\""},
+                      ReportCase{"NEEDS_DECISION",
+                                 "ask the person if the decision"},
+                      ReportCase{"READY_FOR_REVIEW", "approves nothing"},
+                      ReportCase{"CLEAR", "It needs no answer."}));
+
 TEST(BoundTextTest, ShortTextIsLeftAlone) {
   EXPECT_EQ(BoundText("a\nb", "there"), "a\nb");
 }
@@ -159,6 +234,44 @@ TEST(ToolResultTest, ARosterShowsNoControlsOfOthers) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
+TEST(ToolResultTest, ARosterShowsReportsAndJobsOnlyWhereThereAreSome) {
+  v1::GetWorkspaceResponse response;
+  v1::RosterEntry& entry = *response.add_entries();
+  entry.set_session_id("s-1");
+  entry.mutable_report()->set_status(v1::Report::STATUS_CLEAR);
+  EXPECT_THAT(RosterTable(response.entries()),
+              AllOf(Not(HasSubstr("REPORT")), Not(HasSubstr("OVERDUE")),
+                    Not(HasSubstr("JOB"))));
+  entry.mutable_report()->set_status(v1::Report::STATUS_NEEDS_DECISION);
+  entry.mutable_report()->set_overdue(true);
+  entry.mutable_job()->set_job_id("3f2c9a10-1111");
+  entry.mutable_job()->set_kind(v1::Job::KIND_CLOSE);
+  entry.mutable_job()->set_state(v1::Job::STATE_UNCERTAIN);
+  EXPECT_THAT(RosterTable(response.entries()),
+              AllOf(HasSubstr("REPORT"), HasSubstr("needs_decision"),
+                    HasSubstr("OVERDUE"), HasSubstr("yes"), HasSubstr("JOB"),
+                    HasSubstr("close uncertain 3f2c9a10")));
+}
+
+TEST(ToolResultTest, AReportThatNobodyWasToldOfIsSavedAllTheSame) {
+  v1::ReportWorkResponse response;
+  response.mutable_report()->set_status(v1::Report::STATUS_BLOCKED);
+  response.set_note("its mailbox is full.");
+  const ToolResult result = RenderReportedWork(response);
+  EXPECT_FALSE(result.is_error);
+  EXPECT_THAT(result.text,
+              AllOf(HasSubstr("is saved: blocked"),
+                    HasSubstr("was not told: its mailbox is full."),
+                    HasSubstr("don't repeat it")));
+  response.set_notified(true);
+  EXPECT_THAT(RenderReportedWork(response).text,
+              AllOf(HasSubstr("the coordinator is told"),
+                    HasSubstr("End your turn and wait")));
+  response.mutable_report()->set_status(v1::Report::STATUS_CLEAR);
+  EXPECT_THAT(RenderReportedWork(response).text,
+              StartsWith("Your last report is taken back."));
+}
+
 v1::AgentEntry BuilderEntry() {
   v1::AgentEntry entry;
   entry.set_name("Builder");
@@ -176,7 +289,9 @@ TEST(InstructionsTest, ALoadedWorkerKnowsNameResponsibilityAndRules) {
             HasSubstr("it is no assignment"), HasSubstr("authorises nothing"),
             HasSubstr("neither cancels nor pauses"),
             HasSubstr("with intercom_send to whoever asked"),
-            HasSubstr("Never exit"), HasSubstr("\"> \"")));
+            HasSubstr("intercom_report_work"), HasSubstr("handoff request"),
+            HasSubstr("intercom_report_handoff"), HasSubstr("Never exit"),
+            HasSubstr("\"> \"")));
 }
 
 TEST(InstructionsTest, AnUnloadedWorkerWaitsAndDoesNotKnowItsName) {
@@ -192,14 +307,19 @@ TEST(InstructionsTest, ACoordinatorKnowsThatResponsibilityIsNoAssignment) {
                                .loaded = std::nullopt,
                                .workspace_root = "/w"}),
               AllOf(HasSubstr("You are the coordinator"),
-                    HasSubstr("explicit assignment"), HasSubstr("Never exit")));
+                    HasSubstr("explicit assignment"), HasSubstr("Never exit"),
+                    HasSubstr("intercom_create_worker"),
+                    HasSubstr("intercom_close_worker"), HasSubstr("never poll"),
+                    HasSubstr("only after you have seen that it is closed"),
+                    HasSubstr("intercom job resolve")));
 }
 
 TEST(InstructionsTest, AnAnonymousSessionKnowsThatItCantSend) {
-  EXPECT_THAT(InstructionsFor({.role = v1::ROLE_ANONYMOUS,
-                               .loaded = std::nullopt,
-                               .workspace_root = "/w"}),
-              HasSubstr("can't send messages"));
+  EXPECT_THAT(
+      InstructionsFor({.role = v1::ROLE_ANONYMOUS,
+                       .loaded = std::nullopt,
+                       .workspace_root = "/w"}),
+      AllOf(HasSubstr("can't send messages"), HasSubstr("intercom_register")));
 }
 
 TEST(InstructionsTest, ThereAreNoneWithoutARole) {

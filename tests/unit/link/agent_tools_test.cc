@@ -1,0 +1,150 @@
+// The other tools of workers and coordinators, through a whole agent.
+
+#include <string>
+
+#include "broker/base/error.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/link/agent_rig.h"
+
+namespace intercom {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using AgentToolsTest = AgentRig;
+
+v1::Job CloseJob(v1::Job::State state) {
+  v1::Job job;
+  job.set_job_id("job-1");
+  job.set_kind(v1::Job::KIND_CLOSE);
+  job.set_name("Builder");
+  job.set_state(state);
+  job.mutable_deadline_at()->set_seconds(1'800'000'120);
+  return job;
+}
+
+struct PlainCall {
+  const char* tool;
+  const char* arguments;
+  const char* call;
+};
+void PrintTo(const PlainCall& call, std::ostream* out) { *out << call.tool; }
+
+class PlainCallTest : public AgentRig,
+                      public ::testing::WithParamInterface<PlainCall> {};
+
+TEST_P(PlainCallTest, ReachesTheBrokerWithItsArguments) {
+  Initialize();
+  Call("call-1", GetParam().tool, ParseJson(GetParam().arguments));
+  const Json result = Result("call-1");
+  EXPECT_FALSE(result["text"].get<std::string>().empty());
+  EXPECT_FALSE(result["summary"].get<std::string>().empty());
+  EXPECT_THAT(broker_.seen().calls, ElementsAre(HasSubstr(GetParam().call)));
+}
+
+TEST_P(PlainCallTest, ARefusalKeepsItsReason) {
+  broker_.Refuse(absl::OkStatus());
+  Initialize();
+  broker_.Refuse(
+      Error(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED", "job-9"));
+  Call("call-1", GetParam().tool, ParseJson(GetParam().arguments));
+  const Json result = Result("call-1");
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_EQ(result["reason"], "WORKER_FENCED");
+  EXPECT_EQ(result["code"], "FAILED_PRECONDITION");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PlainCallTest,
+    ::testing::Values(
+        PlainCall{"intercom_worker_status",
+                  R"({"name":"Ann","offset":3,"limit":5,"probe":true})",
+                  "GetWorkerStatus name: \"Ann\" offset: 3 limit: 5 "
+                  "probe: true"},
+        PlainCall{"intercom_report_work",
+                  R"({"status":"blocked","summary":"no key"})",
+                  "ReportWork status: STATUS_BLOCKED summary: \"no key\""},
+        PlainCall{"intercom_report_work", R"({"status":"clear"})",
+                  "ReportWork status: STATUS_CLEAR"},
+        PlainCall{"intercom_stop_worker", R"({"to":"Ann"})",
+                  "StopWorker to: \"Ann\""},
+        PlainCall{"intercom_close_worker", R"({"to":"Ann"})",
+                  "CloseWorker to: \"Ann\""},
+        PlainCall{"intercom_report_handoff",
+                  R"({"jobId":"job-1","summary":"all done"})",
+                  "ReportHandoff job_id: \"job-1\" summary: \"all done\""},
+        PlainCall{"intercom_remove_worker", R"({"to":"Ann"})",
+                  "RemoveWorker to: \"Ann\""},
+        PlainCall{"intercom_set_multiplexer", R"({"multiplexer":"tmux"})",
+                  "SetMultiplexer multiplexer: \"tmux\""},
+        PlainCall{"intercom_register", "{}", "Register"}));
+
+TEST_F(AgentToolsTest, AChangeThatMayHaveHappenedIsUnknown) {
+  Initialize();
+  for (const auto& [tool, arguments] :
+       std::vector<std::pair<std::string, Json>>{
+           {"intercom_stop_worker", {{"to", "Ann"}}},
+           {"intercom_close_worker", {{"to", "Ann"}}},
+           {"intercom_remove_worker", {{"to", "Ann"}}},
+           {"intercom_set_multiplexer", {{"multiplexer", "tmux"}}},
+           {"intercom_report_work", {{"status", "clear"}}},
+           {"intercom_report_handoff", {{"jobId", "j"}, {"summary", "s"}}},
+           {"intercom_register", Json::object()}}) {
+    broker_.BreakCalls(1);
+    Call("call-1", tool, arguments);
+    EXPECT_EQ(Result("call-1")["reason"], "OUTCOME_UNKNOWN") << tool;
+  }
+}
+
+TEST_F(AgentToolsTest, ACloseReturnsTheJobAndSaysThatItGoesOn) {
+  v1::CloseWorkerResponse response;
+  *response.mutable_job() = CloseJob(v1::Job::STATE_REQUESTED);
+  broker_.AddAnswer("CloseWorker", response);
+  Initialize();
+  Call("call-1", "intercom_close_worker", {{"to", "Builder"}});
+  const Json result = Result("call-1");
+  EXPECT_THAT(result["text"].get<std::string>(),
+              AllOf(HasSubstr("close of Builder has begun"),
+                    HasSubstr("08:02:00Z"), HasSubstr("don't poll")));
+  EXPECT_EQ(result["details"]["jobId"], "job-1");
+}
+
+TEST_F(AgentToolsTest, AStatusPageThatIsTooLargeIsAskedForAgainSmaller) {
+  const auto page = [](int workers, int next) {
+    v1::GetWorkerStatusResponse response;
+    for (int i = 0; i < workers; ++i) {
+      v1::WorkerStatus& worker = *response.add_workers();
+      worker.set_name("W" + std::to_string(i));
+      worker.mutable_handoff()->set_summary(std::string(4000, 'x'));
+    }
+    response.set_total_in_snapshot(20);
+    if (next > 0) response.set_next_offset(next);
+    return response;
+  };
+  broker_.AddAnswer("GetWorkerStatus", page(20, 0));
+  broker_.AddAnswer("GetWorkerStatus", page(9, 9));
+  Initialize();
+  Call("call-1", "intercom_worker_status", {{"limit", 20}});
+  const Json result = Result("call-1");
+  const Json shown = ParseJson(result["text"].get<std::string>());
+  EXPECT_EQ(shown["workers"].size(), 9);
+  EXPECT_EQ(shown["nextOffset"], 9);
+  EXPECT_EQ(shown["truncated"], true);
+  EXPECT_THAT(broker_.seen().calls, ElementsAre("GetWorkerStatus limit: 20",
+                                                "GetWorkerStatus limit: 9"));
+}
+
+TEST_F(AgentToolsTest, ToolsSayWhatTheirCallsChange) {
+  const Json session = Initialize();
+  for (const Json& tool : session["tools"]) {
+    EXPECT_EQ(tool["effect"] == "config",
+              tool["name"] == "intercom_configure_worker")
+        << tool["name"];
+  }
+}
+
+}  // namespace
+}  // namespace intercom

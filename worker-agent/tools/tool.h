@@ -1,0 +1,61 @@
+#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_H_
+#define PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker-agent/host/json_fields.h"
+
+namespace intercom {
+
+// A tool for a host's model. Defined once, here: what a host registers and what
+// the documentation lists comes from it.
+struct Tool {
+  std::string name;
+  std::string label;
+  std::string description;
+  // One line for a system prompt's list of tools.
+  std::string prompt_snippet;
+  std::vector<std::string> prompt_guidelines;
+  // JSON Schema of the arguments: an object of strings, integers and booleans.
+  Json parameters;
+  // The name in the permission table that a session needs.
+  std::string operation;
+  // What a call changes: "nothing", "config" (the file itself, perhaps more),
+  // "worker" or "mail".
+  std::string effect;
+};
+
+// The tools, by what they are about; AllTools() puts them in order.
+Tool CreateWorkerTool();
+Tool ConfigureWorkerTool();
+Tool ReloadWorkerTool();
+Tool StopWorkerTool();
+Tool CloseWorkerTool();
+Tool ResumeWorkerTool();
+Tool RemoveWorkerTool();
+Tool SetMultiplexerTool();
+
+Tool SendTool();
+Tool ListTool();
+Tool WorkerStatusTool();
+Tool RequestStatusTool();
+Tool ReportStatusTool();
+Tool ReportWorkTool();
+Tool ReportHandoffTool();
+Tool RegisterTool();
+
+// Parts of a schema.
+Json TextSchema(std::string_view description, int min, int max);
+Json NumberSchema(std::string_view description, int min, int max);
+// One of these words.
+Json ChoiceSchema(std::string_view description, std::vector<std::string> words);
+Json FlagSchema(std::string_view description);
+// Only true, so that it has to be said.
+Json ConfirmationSchema(std::string_view description);
+Json ObjectSchema(Json properties, std::vector<std::string> required);
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_TOOL_H_
