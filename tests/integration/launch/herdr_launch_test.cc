@@ -123,8 +123,6 @@ TEST_F(HerdrLaunchTest, AServerThatIsGoneIsUnavailable) {
     HerdrStandIn herdr(rig_);
     inside = herdr.Inside();
   }
-  // Its program is gone as well.
-  std::filesystem::remove(rig_.temp_ / "herdr/bin/herdr");
   const Launch launch =
       StartHost(rig_.Plan("herdr", "app", fifo_), rig_.Around(inside));
   EXPECT_THAT(launch.status, FailsWith(absl::StatusCode::kFailedPrecondition,
@@ -153,7 +151,6 @@ TEST_F(HerdrLaunchTest, AWorkspaceThatIsGoneFailsTheLaunch) {
     EXPECT_THAT(std::string(launch.status.message()), HasSubstr("w7"));
     ExpectNothingLeft(launch);
     EXPECT_EQ(herdr.Panes(), 1u);
-    std::filesystem::remove_all(rig_.temp_ / "herdr");
   }
 }
 
@@ -219,7 +216,6 @@ TEST_F(HerdrLaunchTest, AHerdrThatHangsStartsNothingLater) {
                                          "LAUNCH_TIMED_OUT"))
         << faults;
     ExpectNothingLeft(launch);
-    std::filesystem::remove_all(rig_.temp_ / "herdr");
   }
 }
 
@@ -234,7 +230,6 @@ TEST_F(HerdrLaunchTest, AnswersThatAreNotUnderstoodFailTheLaunch) {
         << faults;
     EXPECT_THAT(launch.detail, HasSubstr("tab"));
     ExpectNothingLeft(launch);
-    std::filesystem::remove_all(rig_.temp_ / "herdr");
   }
 }
 

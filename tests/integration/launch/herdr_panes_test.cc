@@ -146,7 +146,6 @@ TEST_F(HerdrPaneFaultTest, AHerdrThatIsNotUnderstoodKnowsNoPane) {
     EXPECT_THAT(OwnPane(rig_.Around(herdr.Inside())),
                 FailsWith(absl::StatusCode::kUnavailable, "PANE_UNKNOWN"))
         << faults;
-    std::filesystem::remove_all(rig_.temp_ / "herdr");
   }
 }
 

@@ -54,7 +54,12 @@ class HerdrStandIn {
     close(out[0]);
     ready_ = nlohmann::json::parse(line);
   }
-  ~HerdrStandIn() { Stop(); }
+  ~HerdrStandIn() {
+    Stop();
+    // For the next one of the same test.
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
   HerdrStandIn(const HerdrStandIn&) = delete;
   HerdrStandIn& operator=(const HerdrStandIn&) = delete;
 
