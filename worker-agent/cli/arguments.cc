@@ -1,5 +1,6 @@
 #include "worker-agent/cli/arguments.h"
 
+#include <functional>
 #include <sstream>
 
 #include "CLI/CLI.hpp"
@@ -28,6 +29,60 @@ void AddBroker(CLI::App& app, Arguments& arguments) {
   broker->add_subcommand("path", "Print the state directory")->callback([&] {
     arguments.command = Command::kBrokerPath;
   });
+}
+
+using AddDirectory = std::function<void(CLI::App*)>;
+
+void AddWork(CLI::App& app, Arguments& arguments,
+             const AddDirectory& add_directory) {
+  CLI::App* workers = app.add_subcommand(
+      "workers", "What is known of the workspace's workers, and how old it is");
+  workers->add_option("name", arguments.session, "One worker");
+  add_directory(workers);
+  workers->add_flag("--probe", arguments.probe,
+                    "Ask the attached ones on the spot");
+  workers->callback([&] { arguments.command = Command::kWorkers; });
+
+  CLI::App* jobs =
+      app.add_subcommand("jobs", "List jobs: launches, stops and closes");
+  add_directory(jobs);
+  jobs->add_flag("--all", arguments.all, "Of every workspace");
+  jobs->add_option("--limit", arguments.limit, "Most jobs to show")
+      ->check(CLI::Range(1, 200));
+  jobs->callback([&] { arguments.command = Command::kJobs; });
+
+  CLI::App* job = app.add_subcommand("job", "Look at one job, or end it");
+  job->require_subcommand(1);
+  const auto add_job = [&](const char* name, const char* description,
+                           Command command) {
+    CLI::App* added = job->add_subcommand(name, description);
+    added
+        ->add_option("id", arguments.id,
+                     "Job id, or at least 6 characters of it")
+        ->required();
+    added->callback([&arguments, command] { arguments.command = command; });
+  };
+  add_job("show", "Show a job and what is known of its worker",
+          Command::kJobShow);
+  add_job("resolve",
+          "End a job whose outcome is uncertain, after a look at the evidence",
+          Command::kJobResolve);
+
+  CLI::App* coordinator =
+      app.add_subcommand("coordinator", "Decide who coordinates a workspace");
+  coordinator->require_subcommand(1);
+  CLI::App* take = coordinator->add_subcommand(
+      "take", "Confirm the coordinator that the config names");
+  add_directory(take);
+  take->callback([&] { arguments.command = Command::kCoordinatorTake; });
+
+  CLI::App* observations = app.add_subcommand(
+      "observations", "What the broker saw of sessions and did with them");
+  observations->add_option("--session", arguments.session,
+                           "Session id; of all without it");
+  observations->add_option("--limit", arguments.limit, "Most rows to show")
+      ->check(CLI::Range(1, 500));
+  observations->callback([&] { arguments.command = Command::kObservations; });
 }
 
 }  // namespace
@@ -76,6 +131,7 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
   history->add_flag("--all", arguments.all, "Of every workspace");
   history->callback([&] { arguments.command = Command::kHistory; });
 
+  AddWork(app, arguments, add_directory);
   AddBroker(app, arguments);
   app.add_subcommand("version", "Print the version")->callback([&] {
     arguments.command = Command::kVersion;

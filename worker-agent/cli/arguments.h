@@ -12,6 +12,12 @@ enum class Command {
   kSend,
   kStatus,
   kHistory,
+  kWorkers,
+  kJobs,
+  kJobShow,
+  kJobResolve,
+  kCoordinatorTake,
+  kObservations,
   kBrokerStart,
   kBrokerStop,
   kBrokerRestart,
@@ -29,11 +35,16 @@ struct Arguments {
   std::string home;
   // Of the workspace; empty means the present directory.
   std::string directory;
-  // list: every attachment, history: every message, instead of the workspace.
+  // list: every attachment, history: every message, jobs: every job, instead of
+  // the workspace.
   bool all = false;
+  // workers: ask the sessions on the spot.
+  bool probe = false;
+  // workers: one of them. observations: of one session.
+  std::string session;
   std::string to;
   std::string text;
-  // send: the envelope id of an earlier attempt. status: what to look up.
+  // send: the envelope id of an earlier attempt. status, job: what to look up.
   std::string id;
   int limit = 20;
 };

@@ -18,7 +18,8 @@ BrokerClient::BrokerClient(const std::string& home)
       channel_(MakeChannel(UnixAddress(home))),
       workspace_(v1::WorkspaceService::NewStub(channel_)),
       messages_(v1::MessageService::NewStub(channel_)),
-      inspection_(v1::InspectionService::NewStub(channel_)) {}
+      inspection_(v1::InspectionService::NewStub(channel_)),
+      work_(v1::WorkService::NewStub(channel_)) {}
 
 absl::Status BrokerClient::Connect(absl::Time deadline) {
   grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
@@ -92,6 +93,39 @@ absl::StatusOr<v1::ListAttachmentsResponse> BrokerClient::ListAttachments() {
 absl::StatusOr<v1::ListMailboxesResponse> BrokerClient::ListMailboxes() {
   return Call(*inspection_, &v1::InspectionService::Stub::ListMailboxes,
               v1::ListMailboxesRequest());
+}
+
+absl::StatusOr<v1::GetWorkerStatusResponse> BrokerClient::GetWorkerStatus(
+    const v1::GetWorkerStatusRequest& request) {
+  return Call(*workspace_, &v1::WorkspaceService::Stub::GetWorkerStatus,
+              request);
+}
+
+absl::StatusOr<v1::ConfirmCoordinatorResponse> BrokerClient::ConfirmCoordinator(
+    const v1::ConfirmCoordinatorRequest& request) {
+  return Call(*workspace_, &v1::WorkspaceService::Stub::ConfirmCoordinator,
+              request);
+}
+
+absl::StatusOr<v1::ListObservationsResponse> BrokerClient::ListObservations(
+    const v1::ListObservationsRequest& request) {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListObservations,
+              request);
+}
+
+absl::StatusOr<v1::ListJobsResponse> BrokerClient::ListJobs(
+    const v1::ListJobsRequest& request) {
+  return Call(*work_, &v1::WorkService::Stub::ListJobs, request);
+}
+
+absl::StatusOr<v1::GetJobResponse> BrokerClient::GetJob(
+    const v1::GetJobRequest& request) {
+  return Call(*work_, &v1::WorkService::Stub::GetJob, request);
+}
+
+absl::StatusOr<v1::ResolveJobResponse> BrokerClient::ResolveJob(
+    const v1::ResolveJobRequest& request) {
+  return Call(*work_, &v1::WorkService::Stub::ResolveJob, request);
 }
 
 }  // namespace intercom

@@ -8,6 +8,7 @@
 #include "grpcpp/channel.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 
 namespace intercom {
@@ -30,6 +31,17 @@ class BrokerClient {
   absl::StatusOr<v1::GetBrokerResponse> GetBroker();
   absl::StatusOr<v1::ListAttachmentsResponse> ListAttachments();
   absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
+  absl::StatusOr<v1::GetWorkerStatusResponse> GetWorkerStatus(
+      const v1::GetWorkerStatusRequest& request);
+  absl::StatusOr<v1::ConfirmCoordinatorResponse> ConfirmCoordinator(
+      const v1::ConfirmCoordinatorRequest& request);
+  absl::StatusOr<v1::ListObservationsResponse> ListObservations(
+      const v1::ListObservationsRequest& request);
+  absl::StatusOr<v1::ListJobsResponse> ListJobs(
+      const v1::ListJobsRequest& request);
+  absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request);
+  absl::StatusOr<v1::ResolveJobResponse> ResolveJob(
+      const v1::ResolveJobRequest& request);
 
  private:
   absl::Status Connect(absl::Time deadline);
@@ -45,6 +57,7 @@ class BrokerClient {
   const std::unique_ptr<v1::WorkspaceService::Stub> workspace_;
   const std::unique_ptr<v1::MessageService::Stub> messages_;
   const std::unique_ptr<v1::InspectionService::Stub> inspection_;
+  const std::unique_ptr<v1::WorkService::Stub> work_;
 };
 
 }  // namespace intercom

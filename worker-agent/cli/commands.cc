@@ -1,6 +1,5 @@
 #include "worker-agent/cli/commands.h"
 
-#include <filesystem>
 #include <istream>
 #include <iterator>
 #include <ostream>
@@ -13,10 +12,11 @@
 #include "broker/base/random.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
-#include "google/protobuf/util/json_util.h"
 #include "worker-agent/cli/broker_client.h"
 #include "worker-agent/cli/broker_control.h"
+#include "worker-agent/cli/command_context.h"
 #include "worker-agent/cli/report.h"
+#include "worker-agent/cli/work_commands.h"
 #include "worker-agent/link/broker_starter.h"
 
 namespace intercom {
@@ -33,11 +33,12 @@ constexpr size_t kMaxInputBytes = 256 << 10;
 class Runner {
  public:
   Runner(const Arguments& arguments, std::string home, std::istream& in,
-         std::ostream& out, const Terminal& terminal)
+         std::ostream& out, std::ostream& err, const Terminal& terminal)
       : arguments_(arguments),
         home_(std::move(home)),
         in_(in),
         out_(out),
+        err_(err),
         terminal_(terminal) {}
 
   absl::Status Run() {
@@ -51,6 +52,18 @@ class Runner {
                                      : MessageStatus();
       case Command::kHistory:
         return History();
+      case Command::kWorkers:
+        return ShowWorkers(context_);
+      case Command::kJobs:
+        return ShowJobs(context_);
+      case Command::kJobShow:
+        return ShowJob(context_);
+      case Command::kJobResolve:
+        return ResolveJob(context_);
+      case Command::kCoordinatorTake:
+        return TakeCoordinator(context_);
+      case Command::kObservations:
+        return ShowObservations(context_);
       case Command::kBrokerStart:
         return Start();
       case Command::kBrokerStop:
@@ -70,34 +83,11 @@ class Runner {
   }
 
  private:
-  // `message` as JSON if asked for, else `text`.
   absl::Status Print(const google::protobuf::Message& message,
                      const std::string& text) {
-    if (!arguments_.json) {
-      out_ << text;
-      return absl::OkStatus();
-    }
-    std::string json;
-    google::protobuf::util::JsonPrintOptions options;
-    options.add_whitespace = true;
-    if (!google::protobuf::util::MessageToJsonString(message, &json, options)
-             .ok()) {
-      return Error(absl::StatusCode::kInternal, "JSON_FAILED",
-                   "the answer can't be written as JSON");
-    }
-    out_ << json;
-    return absl::OkStatus();
+    return context_.Print(message, text);
   }
-
-  std::string Directory() const {
-    std::error_code ignored;
-    const std::filesystem::path path = std::filesystem::absolute(
-        arguments_.directory.empty() ? "." : arguments_.directory.c_str(),
-        ignored);
-    std::string text = path.lexically_normal().string();
-    while (text.size() > 1 && text.back() == '/') text.pop_back();
-    return text;
-  }
+  std::string Directory() const { return context_.Directory(); }
 
   absl::Status List() {
     v1::GetWorkspaceRequest request;
@@ -241,9 +231,12 @@ class Runner {
   const std::string home_;
   std::istream& in_;
   std::ostream& out_;
+  std::ostream& err_;
   const Terminal& terminal_;
   const SystemClock clock_;
   BrokerClient client_{home_};
+  const CommandContext context_{arguments_, client_, in_,      out_,
+                                err_,       clock_,  terminal_};
 };
 
 }  // namespace
@@ -257,7 +250,8 @@ int RunCommand(const Arguments& arguments, std::istream& in, std::ostream& out,
     status = found.status();
     if (found.ok()) home = *found;
   }
-  if (status.ok()) status = Runner(arguments, home, in, out, terminal).Run();
+  if (status.ok())
+    status = Runner(arguments, home, in, out, err, terminal).Run();
   if (status.ok()) return kExitOk;
   err << "intercom: " << StripControls(MessageOf(status)) << "\n";
   return ReasonOf(status) == "BROKER_NOT_RUNNING" ? kExitNotRunning

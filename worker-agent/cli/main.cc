@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <iostream>
 #include <string>
 #include <vector>
@@ -18,5 +16,5 @@ int main(int argc, char** argv) {
   std::cerr << parsed.error;
   if (!parsed.arguments.has_value()) return parsed.exit_code;
   return intercom::RunCommand(*parsed.arguments, std::cin, std::cout, std::cerr,
-                              intercom::Terminal::ForDescriptor(STDOUT_FILENO));
+                              intercom::Terminal::OfProcess());
 }

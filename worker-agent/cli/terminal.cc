@@ -6,12 +6,13 @@
 
 namespace intercom {
 
-Terminal Terminal::ForDescriptor(int fd) {
+Terminal Terminal::OfProcess() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool wanted = no_color == nullptr || *no_color == '\0';
   const bool able = term != nullptr && std::string_view(term) != "dumb";
-  return Terminal(wanted && able && isatty(fd) == 1);
+  return Terminal(wanted && able && isatty(STDOUT_FILENO) == 1,
+                  isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1);
 }
 
 }  // namespace intercom

@@ -6,14 +6,19 @@
 
 namespace intercom {
 
-// How output looks: colour only on a terminal, unless NO_COLOR is set or TERM
-// is `dumb`.
+// How output looks, and whether somebody sits in front of it: colour only on a
+// terminal, unless NO_COLOR is set or TERM is `dumb`.
 class Terminal {
  public:
-  explicit Terminal(bool colour) : colour_(colour) {}
+  explicit Terminal(bool colour, bool can_ask = false)
+      : colour_(colour), can_ask_(can_ask) {}
 
-  // For standard output or standard error as they are now.
-  static Terminal ForDescriptor(int fd);
+  // For the standard input, output and error of this process.
+  static Terminal OfProcess();
+
+  // Whether a question on standard error reaches a person who can answer on
+  // standard input.
+  bool can_ask() const { return can_ask_; }
 
   std::string Bold(std::string_view text) const { return In("1", text); }
   std::string Dim(std::string_view text) const { return In("2", text); }
@@ -26,6 +31,7 @@ class Terminal {
   }
 
   const bool colour_;
+  const bool can_ask_;
 };
 
 }  // namespace intercom

@@ -32,9 +32,8 @@ class ObservationStoreTest : public ::testing::Test {
   std::vector<std::string> Phases(const std::string& session_id = "",
                                   int limit = 100) {
     std::vector<std::string> phases;
-    for (const v1::Observation& row : store_.List(session_id, limit).value()) {
-      phases.push_back(row.phase());
-    }
+    const auto rows = store_.List(session_id, limit).value();
+    for (const v1::Observation& row : rows) phases.push_back(row.phase());
     return phases;
   }
 

@@ -1,0 +1,141 @@
+#include "worker-agent/cli/work_commands.h"
+
+#include <string>
+#include <utility>
+
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/fence.h"
+#include "worker-agent/cli/work_report.h"
+#include "worker-agent/tools/labels.h"
+#include "worker-agent/tools/work_labels.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kStatusPage = 20;
+
+absl::StatusOr<v1::GetJobResponse> FindJob(const CommandContext& context) {
+  v1::GetJobRequest request;
+  request.set_job_id(context.arguments.id);
+  return context.client.GetJob(request);
+}
+
+// What a person can end: an outcome that is uncertain, and a launch that has
+// not attached.
+absl::Status CheckResolvable(const v1::Job& job) {
+  if (job.state() == v1::Job::STATE_UNCERTAIN ||
+      job.state() == v1::Job::STATE_SUBMITTED) {
+    return absl::OkStatus();
+  }
+  const std::string is = "job " + SafeLabel(job.job_id()) + " is " +
+                         std::string(JobStateLabel(job));
+  if (IsPending(job.state())) {
+    return Error(absl::StatusCode::kFailedPrecondition, "JOB_PENDING",
+                 is + ": it still runs and ends by itself; nothing was done");
+  }
+  return Error(absl::StatusCode::kFailedPrecondition, "JOB_ENDED",
+               is + ": there is nothing to resolve");
+}
+
+}  // namespace
+
+absl::Status ShowWorkers(const CommandContext& context) {
+  v1::GetWorkerStatusRequest request;
+  request.set_name(context.arguments.session);
+  request.set_probe(context.arguments.probe);
+  request.set_directory(context.Directory());
+  request.set_limit(kStatusPage);
+  INTERCOM_ASSIGN_OR_RETURN(v1::GetWorkerStatusResponse all,
+                            context.client.GetWorkerStatus(request));
+  while (all.has_next_offset()) {
+    request.set_offset(all.next_offset());
+    all.clear_next_offset();
+    INTERCOM_ASSIGN_OR_RETURN(v1::GetWorkerStatusResponse page,
+                              context.client.GetWorkerStatus(request));
+    if (page.has_next_offset() && page.next_offset() > request.offset()) {
+      all.set_next_offset(page.next_offset());
+    }
+    for (v1::WorkerStatus& worker : *page.mutable_workers()) {
+      *all.add_workers() = std::move(worker);
+    }
+    for (std::string& error : *page.mutable_errors()) {
+      all.add_errors(std::move(error));
+    }
+  }
+  return context.Print(
+      all, WorkersReport(all, context.clock.Now(), context.terminal));
+}
+
+absl::Status ShowJobs(const CommandContext& context) {
+  v1::ListJobsRequest request;
+  if (!context.arguments.all) request.set_directory(context.Directory());
+  request.set_limit(context.arguments.limit);
+  INTERCOM_ASSIGN_OR_RETURN(const v1::ListJobsResponse response,
+                            context.client.ListJobs(request));
+  return context.Print(response, JobsReport(response, context.clock.Now()));
+}
+
+absl::Status ShowJob(const CommandContext& context) {
+  INTERCOM_ASSIGN_OR_RETURN(const v1::GetJobResponse response,
+                            FindJob(context));
+  return context.Print(
+      response, JobReport(response, context.clock.Now(), context.terminal));
+}
+
+absl::Status ShowObservations(const CommandContext& context) {
+  v1::ListObservationsRequest request;
+  request.set_session_id(context.arguments.session);
+  request.set_limit(context.arguments.limit);
+  INTERCOM_ASSIGN_OR_RETURN(const v1::ListObservationsResponse response,
+                            context.client.ListObservations(request));
+  return context.Print(response, ObservationsReport(response));
+}
+
+absl::Status ResolveJob(const CommandContext& context) {
+  INTERCOM_RETURN_IF_ERROR(context.CheckCanAsk());
+  INTERCOM_ASSIGN_OR_RETURN(const v1::GetJobResponse found, FindJob(context));
+  INTERCOM_RETURN_IF_ERROR(CheckResolvable(found.job()));
+  INTERCOM_RETURN_IF_ERROR(
+      context.Ask(JobReport(found, context.clock.Now(), context.terminal),
+                  "End this job, so that its worker can be used again?"));
+  v1::ResolveJobRequest request;
+  request.set_job_id(found.job().job_id());
+  INTERCOM_ASSIGN_OR_RETURN(const v1::ResolveJobResponse response,
+                            context.client.ResolveJob(request));
+  return context.Print(
+      response, "Job " + SafeLabel(response.job().job_id()) + " is " +
+                    std::string(JobStateLabel(response.job())) + " now.\n");
+}
+
+absl::Status TakeCoordinator(const CommandContext& context) {
+  INTERCOM_RETURN_IF_ERROR(context.CheckCanAsk());
+  v1::GetWorkspaceRequest look;
+  look.set_directory(context.Directory());
+  INTERCOM_ASSIGN_OR_RETURN(const v1::GetWorkspaceResponse workspace,
+                            context.client.GetWorkspace(look));
+  const std::string& claimed = workspace.claimed_coordinator_session_id();
+  if (claimed.empty()) {
+    return Error(absl::StatusCode::kFailedPrecondition, "COORDINATOR_UNCHANGED",
+                 workspace.stale()
+                     ? "the config is invalid now: " + workspace.config_error()
+                     : "there is nothing to take: the config of " +
+                           workspace.root() + " names session " +
+                           workspace.coordinator_session_id() +
+                           ", which coordinates already");
+  }
+  INTERCOM_RETURN_IF_ERROR(context.Ask(
+      CoordinatorsReport(workspace, context.clock.Now(), context.terminal),
+      "Make session " + SafeLabel(claimed, 256) + " the coordinator?"));
+  v1::ConfirmCoordinatorRequest request;
+  request.set_directory(look.directory());
+  request.set_coordinator_session_id(claimed);
+  INTERCOM_ASSIGN_OR_RETURN(const v1::ConfirmCoordinatorResponse response,
+                            context.client.ConfirmCoordinator(request));
+  return context.Print(
+      response, "Session " + SafeLabel(response.coordinator_session_id(), 256) +
+                    " coordinates " + SafeLabel(response.root(), 4096) +
+                    " now.\n");
+}
+
+}  // namespace intercom
