@@ -34,7 +34,7 @@ struct SessionRow {
   int64_t host_pid = 0;
   int64_t host_start_ticks = 0;
   // The launch that opened that host. Empty when a person did.
-  std::string launch_job_id;
+  std::string launch_job_id = {};
 };
 
 // Sessions by id, for good. Methods run in the caller's transaction, on the
