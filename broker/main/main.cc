@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "CLI/CLI.hpp"
@@ -18,6 +19,7 @@
 #include "broker/base/log.h"
 #include "broker/base/random.h"
 #include "broker/server/broker_server.h"
+#include "broker/server/settings.h"
 
 namespace intercom {
 namespace {
@@ -66,7 +68,7 @@ int Main(int argc, char** argv) {
   BrokerOptions options;
   options.version = INTERCOM_VERSION;
   double idle_exit = 60;
-  double overdue = absl::ToDoubleSeconds(options.overdue_after);
+  std::string overdue;
   int ready_descriptor = -1;
   app.add_option("--home", options.home,
                  "State directory (default: PI_INTERCOM_HOME, else "
@@ -84,10 +86,8 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--overdue", overdue,
                  "Show a worker's report that awaits an answer as overdue "
-                 "after so many seconds; 0: never")
-      ->envname("PI_INTERCOM_OVERDUE_SECONDS")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                 "after so many seconds; 0: never (default: "
+                 "PI_INTERCOM_OVERDUE_SECONDS, else 600)");
   app.add_option("--ready-fd", ready_descriptor,
                  "Write \"ready PORT\" or \"error REASON MESSAGE\" to this "
                  "descriptor");
@@ -96,10 +96,14 @@ int Main(int argc, char** argv) {
   options.idle_exit =
       idle_exit == 0 ? absl::InfiniteDuration() : absl::Seconds(idle_exit);
 
-  options.overdue_after =
-      overdue == 0 ? absl::InfiniteDuration() : absl::Seconds(overdue);
-
   LogToStderr();
+  const char* overdue_variable = std::getenv(kOverdueVariable);
+  const auto overdue_after = OverdueSetting(
+      overdue, overdue_variable == nullptr ? "" : overdue_variable);
+  if (!overdue_after.ok()) {
+    return Fail(ready_descriptor, overdue_after.status());
+  }
+  options.overdue_after = *overdue_after;
   const auto account_home = AccountHome();
   if (account_home.ok()) options.account_home = *account_home;
   if (options.home.empty()) {

@@ -9,6 +9,7 @@
 
 #include "broker/base/lock_file.h"
 #include "gtest/gtest.h"
+#include "tests/integration/boundary_calls.h"
 #include "tests/support/broker_client.h"
 
 namespace intercom {
@@ -31,6 +32,16 @@ int Send(char** arguments) {
   return 0;
 }
 
+// `--boundary HOME DIRECTORY`: makes each boundary call over the Unix socket
+// and says a line of what came of it.
+int Boundary(char** arguments) {
+  const auto client = BrokerClient::OverUnix(arguments[0]);
+  for (const BoundaryCall& call : BoundaryCalls()) {
+    std::printf("%s\n", Verdict(call.call(*client, arguments[1])).c_str());
+  }
+  return 0;
+}
+
 // `--lock PATH`: holds the lock until its standard input ends.
 int Lock(char** arguments) {
   const auto lock = LockFile::TryAcquire(arguments[0]);
@@ -49,6 +60,7 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "--send" && argc == 6) return intercom::Send(argv + 2);
+  if (first == "--boundary" && argc == 4) return intercom::Boundary(argv + 2);
   if (first == "--lock" && argc == 3) return intercom::Lock(argv + 2);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

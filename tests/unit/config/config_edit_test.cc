@@ -391,6 +391,28 @@ TEST(ConfigEdit, AMissingLauncherComesBehindTheVersion) {
             With(last, ":1}", ":1, \"multiplexer\": \"none\"}"));
 }
 
+TEST(ConfigEdit, AConfigOfTheReferenceSystemsSurvivesEveryEdit) {
+  const std::string id = "0199a1c2-7d31-7000-8000-3f2c9a10aa0";
+  const std::string before = kReferenceConfig;
+  EXPECT_EQ(*SetPort(before, id + "2", 50000), With(before, "49153", "50000"));
+  EXPECT_EQ(*SetMultiplexer(before, "tmux"),
+            With(before, "\"herdr\"", "\"tmux\""));
+  EXPECT_EQ(*DropDashboardPort(before),
+            With(before, ",\n      \"dashboardPort\": 49200", ""));
+  v1::AgentEntry worker = Worker(id + "2", "Pages");
+  worker.set_description("Builds the pages.");
+  worker.set_port(49153);
+  worker.set_project_directory("apps/web");
+  EXPECT_EQ(*UpsertWorker(before, worker),
+            With(before, "\"Frontend\"", "\"Pages\""));
+  EXPECT_EQ(*RemoveWorker(*UpsertWorker(before, Worker("w-9", "New")), "w-9"),
+            before);
+  const auto removed = RemoveWorker(before, id + "3");
+  ASSERT_THAT(removed, IsOk());
+  EXPECT_EQ(before.substr(0, removed->rfind("\n  ]")),
+            removed->substr(0, removed->rfind("\n  ]")));
+}
+
 TEST(ConfigEdit, AnUnknownLauncherIsTheCallersMistake) {
   EXPECT_THAT(SetMultiplexer(kSample, "screen"),
               FailsWith(absl::StatusCode::kInvalidArgument, "ENTRY_INVALID"));

@@ -22,8 +22,10 @@ namespace intercom {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 class ConfigFileTest : public ::testing::Test {
@@ -158,6 +160,27 @@ TEST_F(ConfigFileTest, TooLargeIsInvalid) {
       FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID"));
 }
 
+TEST_F(ConfigFileTest,
+       A100MegabyteFileIsReadNoFurtherThanTheLimitAndLeftAlone) {
+  constexpr uintmax_t kSize = 100 << 20;
+  WriteFile(Path(), kSample);
+  fs::resize_file(Path(), kSize);
+  int reads = 0;
+  files_.script = [&reads](std::string_view call, const std::string&) {
+    reads += call == "read";
+    return 0;
+  };
+
+  const auto read = file_.Read();
+
+  EXPECT_THAT(
+      read, FailsWith(absl::StatusCode::kFailedPrecondition, "CONFIG_INVALID"));
+  EXPECT_THAT(MessageOf(read.status()), HasSubstr("4 MiB"));
+  EXPECT_LE(reads, (4 << 20) / 16384 + 1);
+  EXPECT_FALSE(file_.Create(kSample, clock_.Now()).ok());
+  EXPECT_EQ(fs::file_size(Path()), kSize);
+}
+
 TEST_F(ConfigFileTest, CreatesAWholeFileAndNothingElse) {
   ASSERT_THAT(file_.Create(kSample, clock_.Now()), IsOk());
 
@@ -242,6 +265,55 @@ TEST_F(ConfigFileTest, AFileSystemWithoutHardLinksFailsInWords) {
                                 "NO_HARD_LINKS"));
   EXPECT_THAT(MessageOf(status), HasSubstr("has no hard links"));
   EXPECT_TRUE(fs::is_empty(Directory()));
+}
+
+// As the kernel answers on a file system that is mounted read-only, and in a
+// directory without the right to write.
+TEST_F(ConfigFileTest, AReadOnlyDirectoryIsAnErrorInWordsAndNothingIsChanged) {
+  for (const int error : {EROFS, EACCES}) {
+    files_.script = [error](std::string_view call, const std::string& path) {
+      const bool makes = call == "mkdir" || call == "link" ||
+                         call == "exchange" ||
+                         path.find(".tmp") != std::string::npos;
+      return makes ? -error : 0;
+    };
+    const absl::Status created = file_.Create(kSample, clock_.Now());
+    EXPECT_THAT(created, HasCode(absl::StatusCode::kPermissionDenied));
+    EXPECT_THAT(MessageOf(created), HasSubstr(".pi-intercom"));
+    EXPECT_FALSE(fs::exists(Path()));
+
+    WriteFile(Path(), kSample);
+    const auto read = file_.Read();
+    const absl::Status replaced = file_.Replace(*read, Edited(), clock_.Now());
+    EXPECT_THAT(replaced, HasCode(absl::StatusCode::kPermissionDenied));
+    EXPECT_THAT(MessageOf(replaced), HasSubstr(".pi-intercom"));
+    EXPECT_EQ(ReadFile(Path()), kSample);
+    EXPECT_THAT(NamesIn(Directory()), ElementsAre("config.json"));
+    fs::remove_all(Directory());
+  }
+}
+
+TEST_F(ConfigFileTest, WhatTookItsPlaceAfterTheReadIsNotReplaced) {
+  const std::vector<void (*)(const fs::path&)> obstacles = {
+      [](const fs::path& path) { fs::create_directory(path); },
+      [](const fs::path& path) { mkfifo(path.c_str(), 0600); },
+      [](const fs::path& path) {
+        WriteFile(path.parent_path() / "real.json", kSample);
+        fs::create_symlink("real.json", path);
+      }};
+  for (const auto put : obstacles) {
+    fs::remove_all(Directory());
+    WriteFile(Path(), kSample);
+    const auto read = file_.Read();
+    fs::remove(Path());
+    put(Path());
+    const auto before = fs::symlink_status(Path()).type();
+
+    EXPECT_FALSE(file_.Replace(*read, Edited(), clock_.Now()).ok());
+
+    EXPECT_EQ(fs::symlink_status(Path()).type(), before);
+    EXPECT_THAT(NamesIn(Directory()), Not(Contains(HasSubstr(".tmp"))));
+  }
 }
 
 TEST_F(ConfigFileTest, AFileSystemWithoutExchangeFailsInWords) {

@@ -53,6 +53,55 @@ inline constexpr char kSample[] = R"({
 }
 )";
 
+// As the reference systems write it: keys in another order in entries that were
+// configured again, the retired dashboard port, a close that came to its end.
+inline constexpr char kReferenceConfig[] = R"({
+  "version": 1,
+  "multiplexer": "herdr",
+  "agents": [
+    {
+      "sessionId": "0199a1c2-7d31-7000-8000-3f2c9a10aa01",
+      "name": "Coordinator",
+      "coordinator": true,
+      "description": "Hands out the work.",
+      "port": 49152,
+      "projectDirectory": ".",
+      "dashboardPort": 49200
+    },
+    {
+      "sessionId": "0199a1c2-7d31-7000-8000-3f2c9a10aa02",
+      "name": "Frontend",
+      "description": "Builds the pages.",
+      "port": 49153,
+      "projectDirectory": "apps/web",
+      "coordinator": false
+    },
+    {
+      "sessionId": "0199a1c2-7d31-7000-8000-3f2c9a10aa03",
+      "name": "Tester",
+      "description": "Tests them.",
+      "port": 49154,
+      "projectDirectory": ".",
+      "coordinator": false,
+      "handoff": {
+        "version": 1,
+        "jobId": "0199a1c2-7d31-7000-8000-3f2c9a10bb01",
+        "summary": "Half of the pages are tested.",
+        "updatedAt": "2026-11-02T09:30:11.402Z"
+      },
+      "closeJob": {
+        "jobId": "0199a1c2-7d31-7000-8000-3f2c9a10bb01",
+        "state": "uncertain",
+        "createdAt": "2026-11-02T09:29:40.118Z",
+        "updatedAt": "2026-11-02T09:30:14.007Z",
+        "deadlineAt": "2026-11-02T09:31:40.118Z",
+        "reason": "close_unverified"
+      }
+    }
+  ]
+}
+)";
+
 // `text` with the first `from` replaced; fails loudly if it is not there.
 inline std::string With(std::string text, std::string_view from,
                         std::string_view to) {

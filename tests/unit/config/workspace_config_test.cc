@@ -234,6 +234,15 @@ TEST(WorkspaceConfig, ReadsEntriesInTheOrderOfTheFile) {
   EXPECT_EQ(config->multiplexer(), "tmux");
 }
 
+TEST(WorkspaceConfig, TakesAConfigOfTheReferenceSystemsAsItIs) {
+  const auto config = Parse(kReferenceConfig);
+  ASSERT_THAT(config, IsOk());
+  ASSERT_EQ(config->agents().size(), 3u);
+  EXPECT_EQ(config->coordinator().port(), 49152);
+  EXPECT_EQ(config->multiplexer(), "herdr");
+  EXPECT_EQ(config->FindByName("frontend")->project_directory(), "apps/web");
+}
+
 TEST(WorkspaceConfig, FindsByNameInAnyCaseAndBySessionExactly) {
   const auto config = Parse(kSample);
 

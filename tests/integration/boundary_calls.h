@@ -1,0 +1,200 @@
+#ifndef PI_INTERCOM_TESTS_INTEGRATION_BOUNDARY_CALLS_H_
+#define PI_INTERCOM_TESTS_INTEGRATION_BOUNDARY_CALLS_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/support/broker_client.h"
+
+namespace intercom {
+
+// One call of the broker's services, made so that it changes nothing that a
+// later one sees: it names what is not there.
+struct BoundaryCall {
+  // As grpcurl names it.
+  const char* method;
+  // The operation that it is.
+  const char* operation;
+  CallEnd (*call)(BrokerClient& client, const std::string& directory);
+};
+
+// Every unary call but those of WorkService.
+inline const std::vector<BoundaryCall>& BoundaryCalls() {
+  using Client = BrokerClient;
+  using Text = std::string;
+  static const auto& calls = *new std::vector<BoundaryCall>{
+      {"MessageService.Send", "message.send",
+       [](Client& client, const Text& directory) {
+         v1::Envelope envelope;
+         envelope.set_envelope_id("boundary-1");
+         envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
+         envelope.set_text("x");
+         return client.Send("nobody", envelope, directory, nullptr);
+       }},
+      {"MessageService.GetMessage", "message.read",
+       [](Client& client, const Text&) {
+         v1::DeliveryRecord record;
+         return client.Get("not-there", record);
+       }},
+      {"MessageService.ListMessages", "message.read",
+       [](Client& client, const Text& directory) {
+         v1::ListMessagesRequest request;
+         request.set_directory(directory);
+         v1::ListMessagesResponse response;
+         return client.Call(*client.messages,
+                            &v1::MessageService::Stub::ListMessages, request,
+                            response);
+       }},
+      {"MessageService.WithdrawMessage", "message.withdraw",
+       [](Client& client, const Text&) {
+         v1::WithdrawMessageRequest request;
+         request.set_envelope_id("not-there");
+         v1::WithdrawMessageResponse response;
+         return client.Call(*client.messages,
+                            &v1::MessageService::Stub::WithdrawMessage, request,
+                            response);
+       }},
+      {"WorkspaceService.GetWorkspace", "roster.list",
+       [](Client& client, const Text& directory) {
+         v1::GetWorkspaceRequest request;
+         request.set_directory(directory);
+         v1::GetWorkspaceResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::GetWorkspace, request,
+                            response);
+       }},
+      {"WorkspaceService.GetWorkerStatus", "status.read",
+       [](Client& client, const Text& directory) {
+         v1::GetWorkerStatusRequest request;
+         request.set_directory(directory);
+         v1::GetWorkerStatusResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::GetWorkerStatus,
+                            request, response);
+       }},
+      {"WorkspaceService.ConfigureWorker", "worker.configure",
+       [](Client& client, const Text&) {
+         v1::ConfigureWorkerResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::ConfigureWorker,
+                            v1::ConfigureWorkerRequest(), response);
+       }},
+      {"WorkspaceService.ReloadWorker", "worker.reload",
+       [](Client& client, const Text&) {
+         v1::ReloadWorkerRequest request;
+         request.set_to("nobody");
+         v1::ReloadWorkerResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::ReloadWorker, request,
+                            response);
+       }},
+      {"WorkspaceService.RequestStatus", "status.request",
+       [](Client& client, const Text&) {
+         v1::RequestStatusRequest request;
+         request.set_to("nobody");
+         v1::RequestStatusResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::RequestStatus, request,
+                            response);
+       }},
+      {"WorkspaceService.ReportStatus", "status.report",
+       [](Client& client, const Text&) {
+         v1::ReportStatusResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::ReportStatus,
+                            v1::ReportStatusRequest(), response);
+       }},
+      {"WorkspaceService.ReportWork", "work.report",
+       [](Client& client, const Text&) {
+         v1::ReportWorkResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::ReportWork,
+                            v1::ReportWorkRequest(), response);
+       }},
+      {"WorkspaceService.RemoveWorker", "worker.remove",
+       [](Client& client, const Text&) {
+         v1::RemoveWorkerRequest request;
+         request.set_to("nobody");
+         v1::RemoveWorkerResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::RemoveWorker, request,
+                            response);
+       }},
+      {"WorkspaceService.SetMultiplexer", "workspace.multiplexer",
+       [](Client& client, const Text&) {
+         v1::SetMultiplexerRequest request;
+         request.set_multiplexer("not-there");
+         v1::SetMultiplexerResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::SetMultiplexer,
+                            request, response);
+       }},
+      {"WorkspaceService.Register", "registration.repeat",
+       [](Client& client, const Text&) {
+         v1::RegisterResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::Register,
+                            v1::RegisterRequest(), response);
+       }},
+      {"WorkspaceService.ConfirmCoordinator", "workspace.coordinator",
+       [](Client& client, const Text& directory) {
+         v1::ConfirmCoordinatorRequest request;
+         request.set_directory(directory);
+         request.set_coordinator_session_id("not-there");
+         v1::ConfirmCoordinatorResponse response;
+         return client.Call(*client.workspaces,
+                            &v1::WorkspaceService::Stub::ConfirmCoordinator,
+                            request, response);
+       }},
+      {"InspectionService.GetBroker", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::GetBrokerResponse response;
+         return client.GetBroker(response);
+       }},
+      {"InspectionService.ListAttachments", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListAttachmentsResponse response;
+         return client.Call(*client.inspection,
+                            &v1::InspectionService::Stub::ListAttachments,
+                            v1::ListAttachmentsRequest(), response);
+       }},
+      {"InspectionService.ListWorkspaces", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListWorkspacesResponse response;
+         return client.Call(*client.inspection,
+                            &v1::InspectionService::Stub::ListWorkspaces,
+                            v1::ListWorkspacesRequest(), response);
+       }},
+      {"InspectionService.ListMailboxes", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListMailboxesResponse response;
+         return client.Call(*client.inspection,
+                            &v1::InspectionService::Stub::ListMailboxes,
+                            v1::ListMailboxesRequest(), response);
+       }},
+      {"InspectionService.ListObservations", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListObservationsResponse response;
+         return client.Call(*client.inspection,
+                            &v1::InspectionService::Stub::ListObservations,
+                            v1::ListObservationsRequest(), response);
+       }}};
+  return calls;
+}
+
+// "yes" if the caller may, "no" if it is refused for who it is, else what went
+// wrong before that was decided.
+inline std::string Verdict(const CallEnd& end) {
+  if (end.code == grpc::StatusCode::PERMISSION_DENIED) return "no";
+  if (end.code == grpc::StatusCode::UNAVAILABLE ||
+      end.code == grpc::StatusCode::UNAUTHENTICATED ||
+      end.code == grpc::StatusCode::UNIMPLEMENTED ||
+      end.reason == "NO_WORKSPACE") {
+    return end.reason + " " + end.message;
+  }
+  return "yes";
+}
+
+}  // namespace intercom
+
+#endif  // PI_INTERCOM_TESTS_INTEGRATION_BOUNDARY_CALLS_H_
