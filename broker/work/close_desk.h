@@ -113,6 +113,10 @@ class CloseDesk : public AttachmentObserver {
                        Effects& effects);
   absl::Status CheckReport(const DecidedCall& call, ReportPtr report,
                            Effects& effects);
+  // Whether a report was refused with `status` because the config, into which
+  // the handoff belongs, is broken.
+  bool IsUnsaved(const CallerEvidence& evidence, const std::string& job_id,
+                 const absl::Status& status);
   void SaveHandoff(ReportPtr report, const JobRow& job);
   void StoreHandoff(ReportPtr report, const JobRow& job,
                     const v1::Handoff& handoff);

@@ -52,11 +52,28 @@ void CloseDesk::ReportHandoff(CallerEvidence evidence,
   report->request = std::move(request);
   report->done = std::move(done);
   workspaces_.Decide(
-      std::move(evidence), "", Operation::kHandoffReport, /*last_good=*/false,
+      evidence, "", Operation::kHandoffReport, /*last_good=*/false,
       [this, report](const DecidedCall& call, Effects& effects) {
         return CheckReport(call, report, effects);
       },
-      [report](const absl::Status& status) { report->done(status); });
+      [this, report, evidence](const absl::Status& status) {
+        if (IsUnsaved(evidence, report->request.job_id(), status)) {
+          return HandoffFailed(report, status);
+        }
+        report->done(status);
+      });
+}
+
+bool CloseDesk::IsUnsaved(const CallerEvidence& evidence,
+                          const std::string& job_id,
+                          const absl::Status& status) {
+  if (!ReasonOf(status).starts_with("CONFIG_")) return false;
+  const auto caller = workspaces_.callers().Resolve(evidence);
+  const JobRow* job = fences_.Find(job_id);
+  return caller.ok() && caller->origin == v1::ORIGIN_SESSION &&
+         job != nullptr && job->kind == v1::Job::KIND_CLOSE &&
+         job->session_id == caller->session_id &&
+         job->state == v1::Job::STATE_AWAITING_HANDOFF;
 }
 
 absl::Status CloseDesk::CheckReport(const DecidedCall& call, ReportPtr report,

@@ -83,11 +83,12 @@ scenario("a worker hands over and is closed, host and pane, and its mail waits f
 scenario("input after the handoff keeps the worker open", async (rig) => {
 	const { lead, pi } = await team(rig);
 	const { promise, open } = gate();
-	answersHandoff(rig, "worker", { more: [{ gate: promise, say: "handed over" }] });
+	answersHandoff(rig, "worker", { wait: promise });
 	await use(lead, "intercom_close_worker", { to: "Worker" });
-	await pi.toolResult("intercom_report_handoff");
+	await pi.waitForText("intercom_report_handoff");
 	await pi.prompt("wait, one more thing");
 	open();
+	await pi.waitForText("wait, one more thing");
 	const job = await ended(rig, "Worker");
 	assert.deepEqual([job.state, job.reason], ["failed", "commit_rejected"]);
 	assert.ok(isAlive(pi.pid));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./support/broker.mjs";
+import { EXTENSION, NODE, PI } from "./support/pi.mjs";
 import { scenario } from "./support/rig.mjs";
 import { piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
 import { gate, until } from "./support/until.mjs";
@@ -109,7 +110,7 @@ scenario("a checkout in the middle of a close changes no fence, and the handoff 
 });
 
 scenario("a merge that conflicts refuses every change, names its line, and is left alone", async (rig) => {
-	const lead = await stubCoordinator(rig);
+	const lead = await stubCoordinator(rig, { launch: { argv: [NODE, PI], extension: EXTENSION, agentDir: rig.directory } });
 	const pi = await piWorker(rig, lead, "Worker");
 	const good = readFileSync(pathOf(rig), "utf8");
 	const conflict = good.replace('"description": "Does', '\n<<<<<<< ours\n"description": "Does');

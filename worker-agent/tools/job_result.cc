@@ -64,7 +64,9 @@ ToolResult RenderLaunched(const v1::BeginLaunchResponse& begun,
   } else if (!IsPending(job.state())) {
     result.text += "The launch has ended since: " + JobSentence(job) + ".\n";
   } else {
-    result.text += "Nothing is known yet of its being ready. ";
+    result.text +=
+        "registrationAwaited: false; nothing is known yet of its being "
+        "ready. ";
   }
   result.text += NextOf(job);
   result.summary =

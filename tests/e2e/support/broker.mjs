@@ -17,6 +17,8 @@ export function run(program, args, { env = process.env, cwd, input, timeoutMs = 
 		const child = execFile(program, args, { env, cwd, timeout: timeoutMs, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
 			resolve({ code: error ? (error.code ?? error.signal ?? 1) : 0, stdout, stderr, all: stdout + stderr });
 		});
+		// A program may be over before it reads.
+		child.stdin.on("error", () => undefined);
 		child.stdin.end(input ?? "");
 	});
 }

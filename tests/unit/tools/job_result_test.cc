@@ -39,7 +39,7 @@ TEST(LaunchResultTest, SubmissionIsNotReadiness) {
   EXPECT_FALSE(result.is_error);
   EXPECT_THAT(
       result.text,
-      AllOf(HasSubstr("Nothing is known yet of its being ready"),
+      AllOf(HasSubstr("registrationAwaited: false; nothing is known yet"),
             HasSubstr("End your turn until then"), Not(HasSubstr("pane"))));
   EXPECT_EQ(result.details["registrationAwaited"], false);
 }
