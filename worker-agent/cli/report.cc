@@ -58,6 +58,9 @@ std::string WorkspaceReport(const v1::GetWorkspaceResponse& response,
                 "The config is invalid now; this is the last good "
                 "state.") +
             "\n" + SafeLabel(response.config_error(), 1000) + "\n";
+  } else if (!response.config_error().empty()) {
+    text += terminal.Red("Notice: ") +
+            SafeLabel(response.config_error(), 1000) + "\n";
   }
   if (response.entries().empty()) return text + "No sessions.\n";
   return text + RosterTable(response.entries());

@@ -78,7 +78,7 @@ std::string SessionLine(const v1::GetWorkspaceResponse& workspace,
     }
     return text;
   }
-  return text + ", not attached and nowhere configured";
+  return text + ", not attached";
 }
 
 }  // namespace

@@ -320,13 +320,18 @@ TEST_F(WorkCommandsTest, TakeShowsBothSessionsAsksAndConfirms) {
       err_.str(),
       AllOf(HasSubstr("Coordinates   c-1, Coordinator, coordinator, attached"),
             HasSubstr("process 77"),
-            HasSubstr("Config names  x-9, not attached and nowhere "
-                      "configured"),
+            HasSubstr("Config names  x-9, not attached\n"),
             HasSubstr("Make session x-9 the coordinator? [y/N]")));
   EXPECT_THAT(Changes(),
               ElementsAre("ConfirmCoordinator directory: \"/home/ada/space\" "
                           "coordinator_session_id: \"x-9\""));
   EXPECT_EQ(out_.str(), "Session x-9 coordinates /home/ada/space now.\n");
+}
+
+TEST_F(WorkCommandsTest, TheListTellsOfACoordinatorThatWaitsForAWord) {
+  broker_.workspace.set_config_error("the config names session x-9");
+  EXPECT_EQ(Run({"list"}), kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr("Notice: the config names session x-9\n"));
 }
 
 TEST_F(WorkCommandsTest, WhereThereIsNothingToTakeThatIsSaid) {
