@@ -40,6 +40,11 @@ constexpr char kOpenOfSql[] = "SELECT " INTERCOM_JOB_COLUMNS
                               " FROM jobs WHERE session_id = ? AND root = ? "
                               "AND (state < 8 OR state = 12) ORDER BY job_id";
 
+constexpr char kLatestOfSql[] =
+    "SELECT " INTERCOM_JOB_COLUMNS
+    " FROM jobs WHERE session_id = ? AND root = ? AND kind = ? "
+    "ORDER BY created_at_us DESC, job_id LIMIT 1";
+
 constexpr char kCountSql[] =
     "SELECT COUNT(*) FROM jobs WHERE root = ? AND kind = ? AND state < 8";
 
@@ -144,6 +149,13 @@ absl::StatusOr<std::vector<JobRow>> JobStore::OpenOf(
   INTERCOM_ASSIGN_OR_RETURN(Statement open, db_.Prepare(kOpenOfSql));
   open.Bind(session_id, root);
   return ReadRows(open);
+}
+
+absl::StatusOr<std::optional<JobRow>> JobStore::LatestOf(
+    std::string_view root, std::string_view session_id, v1::Job::Kind kind) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement latest, db_.Prepare(kLatestOfSql));
+  latest.Bind(session_id, root, kind);
+  return ReadOne(latest);
 }
 
 absl::StatusOr<int> JobStore::CountPending(std::string_view root,

@@ -71,6 +71,10 @@ class JobStore {
   // Pending jobs of a kind in a workspace.
   absl::StatusOr<int> CountPending(std::string_view root, v1::Job::Kind kind);
 
+  // The newest job of a kind of one session.
+  absl::StatusOr<std::optional<JobRow>> LatestOf(std::string_view root,
+                                                 std::string_view session_id,
+                                                 v1::Job::Kind kind);
   // The newest first: of a workspace, or of all where `root` is empty.
   absl::StatusOr<std::vector<JobRow>> Latest(std::string_view root, int limit);
 

@@ -8,8 +8,8 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
 #include "broker/domain/route.h"
+#include "broker/work/capability.h"
 #include "broker/work/job_text.h"
-#include "broker/work/stop_desk.h"
 #include "broker/work/subject.h"
 
 namespace intercom {
@@ -146,15 +146,28 @@ void CloseDesk::OnJobChanged(const JobRow& job) {
   dispatcher_.Withdraw(HandoffRequestId(job.job_id), v1::DELIVERY_END_CANCELLED,
                        "the close job is over", [](const absl::Status&) {});
   if (job.open()) return;
-  if (job.state != v1::Job::STATE_SUCCEEDED &&
-      roster_.Find(job.session_id) != nullptr) {
-    v1::Control control;
-    control.set_kind(v1::Control::KIND_END_CLOSE);
-    control.set_job_id(job.job_id);
-    controls_.Send(job.session_id, std::move(control), kAnswerWithin,
-                   [](auto) {});
-  }
+  if (job.state != v1::Job::STATE_SUCCEEDED) SendEndClose(job);
   dispatcher_.EndClosing(job.session_id);
+}
+
+void CloseDesk::SendEndClose(const JobRow& job) {
+  if (roster_.Find(job.session_id) == nullptr) return;
+  v1::Control control;
+  control.set_kind(v1::Control::KIND_END_CLOSE);
+  control.set_job_id(job.job_id);
+  controls_.Send(job.session_id, std::move(control), kAnswerWithin,
+                 [](auto) {});
+}
+
+void CloseDesk::OnAttached(Attachment& attachment) {
+  if (attachment.hello.start_reason() != v1::START_REASON_RECONNECT) return;
+  const auto job = store_.LatestOf(attachment.root, attachment.session_id,
+                                   v1::Job::KIND_CLOSE);
+  if (!job.ok() || !job->has_value() || (*job)->open() ||
+      (*job)->state == v1::Job::STATE_SUCCEEDED) {
+    return;
+  }
+  SendEndClose(**job);
 }
 
 void CloseDesk::TellEnd(const JobRow& job) {

@@ -81,7 +81,9 @@ class CloseDesk : public AttachmentObserver {
 
   // What the worker's host says of a close.
   void OnEvent(const JobRow& job, const v1::JobEvent& event);
-  void OnAttached(Attachment&) override {}
+  // A host that only lost sight of the broker may hold mail for a close that is
+  // over.
+  void OnAttached(Attachment& attachment) override;
   // A host that is gone, or starts anew, keeps no promise of its close.
   void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
@@ -123,6 +125,8 @@ class CloseDesk : public AttachmentObserver {
   // The config has it, or could not take it.
   void HandoffFailed(ReportPtr report, const absl::Status& why);
   void TellEnd(const JobRow& job);
+  // Lets the host of an attached session take mail again.
+  void SendEndClose(const JobRow& job);
 
   // The steps. Each does nothing for a job that has ended.
   void Prepare(const std::string& job_id);

@@ -136,6 +136,7 @@ void CloseDesk::StoreHandoff(ReportPtr report, const JobRow& saved,
   runner_.PostCommand(
       {[this, report, saved, handoff](Effects& effects) -> absl::Status {
          INTERCOM_ASSIGN_OR_RETURN(const auto job, store_.Find(saved.job_id));
+         if (!job.has_value()) return UnknownJob(saved.job_id);
          if (job->state != v1::Job::STATE_AWAITING_HANDOFF) {
            return JobEnded(*job);
          }

@@ -1,6 +1,5 @@
 #include "broker/work/close_record.h"
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,45 +10,58 @@
 namespace intercom {
 
 void CloseRecord::Publish(const v1::Job& job) {
-  const int64_t attempt = ++last_attempt_;
-  unpublished_[job.job_id()] = {job, /*under_way=*/true, attempt};
-  lanes_.Update(
-      job.workspace_root(),
+  Update(
+      job,
       [job](const ReadConfig& read) {
         return SetCloseJob(read.bytes, job, nullptr);
       },
-      nullptr,
-      [this, id = job.job_id(), attempt](auto snapshot) {
-        const auto found = unpublished_.find(id);
-        const bool is_latest =
-            found != unpublished_.end() && found->second.attempt == attempt;
-        if (snapshot.ok()) {
-          if (is_latest) unpublished_.erase(found);
-          return Mirror(*std::move(snapshot));
-        }
+      [id = job.job_id()](const absl::Status& status) {
+        if (status.ok()) return;
         spdlog::warn("job {} was not recorded in the config: {}", id,
-                     MessageOf(snapshot.status()));
-        if (!is_latest) return;
-        if (ReasonOf(snapshot.status()) == "NO_ENTRY") {
-          unpublished_.erase(found);  // There is nowhere to record it.
-        } else {
-          found->second.under_way = false;
-        }
+                     MessageOf(status));
       });
 }
 
 void CloseRecord::PublishHandoff(
     const v1::Job& job, const v1::Handoff& handoff,
     absl::AnyInvocable<void(const absl::Status&)> done) {
-  lanes_.Update(
-      job.workspace_root(),
+  Update(
+      job,
       [job, handoff](const ReadConfig& read) {
         return SetCloseJob(read.bytes, job, &handoff);
       },
-      nullptr,
-      [this, done = std::move(done)](auto snapshot) mutable {
-        if (snapshot.ok()) Mirror(*snapshot);
-        done(snapshot.status());
+      std::move(done));
+}
+
+void CloseRecord::Update(const v1::Job& job, ConfigLanes::Edit edit,
+                         absl::AnyInvocable<void(const absl::Status&)> done) {
+  const int64_t ticket = ++last_ticket_;
+  unpublished_[job.job_id()] = {job, /*under_way=*/true, ticket};
+  Try(job, std::move(edit), ticket, kAttempts, std::move(done));
+}
+
+void CloseRecord::Try(const v1::Job& job, ConfigLanes::Edit edit,
+                      int64_t ticket, int attempts,
+                      absl::AnyInvocable<void(const absl::Status&)> done) {
+  lanes_.Update(
+      job.workspace_root(), edit, nullptr,
+      [this, job, edit, ticket, attempts,
+       done = std::move(done)](auto snapshot) mutable {
+        const absl::Status status = snapshot.status();
+        if (status.ok()) Mirror(*std::move(snapshot));
+        const auto found = unpublished_.find(job.job_id());
+        if (found != unpublished_.end() && found->second.ticket == ticket) {
+          if (ReasonOf(status) == "CONFIG_CHANGED" && attempts > 1) {
+            return Try(job, edit, ticket, attempts - 1, std::move(done));
+          }
+          // Without an entry there is nowhere to record it.
+          if (status.ok() || ReasonOf(status) == "NO_ENTRY") {
+            unpublished_.erase(found);
+          } else {
+            found->second.under_way = false;
+          }
+        }
+        done(status);
       });
 }
 

@@ -20,6 +20,8 @@ namespace intercom {
 // On the state's thread.
 class CloseRecord {
  public:
+  static constexpr int kAttempts = 3;
+
   // All must outlive this object.
   CloseRecord(StateRunner& runner, ConfigLanes& lanes, WorkspaceMirror& mirror)
       : runner_(runner), lanes_(lanes), mirror_(mirror) {}
@@ -40,10 +42,16 @@ class CloseRecord {
   struct Unpublished {
     v1::Job job;
     bool under_way = false;
-    // Tells this attempt from a later one.
-    int64_t attempt = 0;
+    // Tells this word on the job from a later one.
+    int64_t ticket = 0;
   };
 
+  void Update(const v1::Job& job, ConfigLanes::Edit edit,
+              absl::AnyInvocable<void(const absl::Status&)> done);
+  // Edits, and once more when somebody else has saved the file meanwhile, for
+  // as long as it is the latest word on the job.
+  void Try(const v1::Job& job, ConfigLanes::Edit edit, int64_t ticket,
+           int attempts, absl::AnyInvocable<void(const absl::Status&)> done);
   void Mirror(ConfigSnapshotPtr snapshot);
 
   StateRunner& runner_;
@@ -51,7 +59,7 @@ class CloseRecord {
   WorkspaceMirror& mirror_;
   // By job id.
   std::map<std::string, Unpublished> unpublished_;
-  int64_t last_attempt_ = 0;
+  int64_t last_ticket_ = 0;
 };
 
 }  // namespace intercom

@@ -30,7 +30,7 @@ class LaunchDesk : public AttachmentObserver {
  public:
   // For how long a launch may wait to be submitted.
   static constexpr absl::Duration kSubmitWithin = absl::Seconds(60);
-  // Pending creates, and as many resumes, of a workspace.
+  // Pending launches of a workspace.
   static constexpr int kMaxPending = 64;
 
   // All must outlive this object.

@@ -1,6 +1,5 @@
 #include "broker/work/stop_desk.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "broker/base/error.h"
@@ -8,29 +7,10 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/route.h"
+#include "broker/work/capability.h"
 #include "broker/work/job_text.h"
 
 namespace intercom {
-
-absl::Status CheckHostCan(std::string_view capability,
-                          const Attachment* attachment,
-                          const v1::AgentEntry& entry) {
-  const std::string name = SafeLabel(entry.name());
-  if (attachment == nullptr) {
-    return Error(absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
-                 name + " is not attached; nothing was done");
-  }
-  const auto& known = attachment->hello.capabilities();
-  if (std::find(known.begin(), known.end(), capability) != known.end()) {
-    return absl::OkStatus();
-  }
-  return Error(
-      absl::StatusCode::kFailedPrecondition, "HOST_NOT_VERIFIED",
-      name + " runs in " + SafeLabel(attachment->hello.host_kind(), 32) + " " +
-          SafeLabel(attachment->hello.host_version(), 32) +
-          ", of which it is not known that it does this safely; nothing was "
-          "done. Ask a person to do it in its terminal");
-}
 
 void StopDesk::Stop(CallerEvidence evidence, v1::StopWorkerRequest request,
                     Done done) {

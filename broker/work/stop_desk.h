@@ -86,12 +86,6 @@ class StopDesk : public AttachmentObserver {
   int64_t last_caller_ = 0;
 };
 
-// OK, or FAILED_PRECONDITION: WORKER_AWAY; HOST_NOT_VERIFIED unless the host of
-// `attachment`, which may be null, is known to do `capability` safely.
-absl::Status CheckHostCan(std::string_view capability,
-                          const Attachment* attachment,
-                          const v1::AgentEntry& entry);
-
 }  // namespace intercom
 
 #endif  // PI_INTERCOM_BROKER_WORK_STOP_DESK_H_

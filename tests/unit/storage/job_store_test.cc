@@ -130,6 +130,10 @@ TEST_F(JobStoreTest, ListsTheNewestFirst) {
   }
   EXPECT_THAT(IdsOf(store_.Latest("", 2).value()), ElementsAre("j-2", "j-1"));
   EXPECT_THAT(IdsOf(store_.Latest("/a", 9).value()), ElementsAre("j-2", "j-0"));
+  EXPECT_EQ(store_.LatestOf("/a", "w-1", v1::Job::KIND_CLOSE).value()->job_id,
+            "j-2");
+  EXPECT_EQ(store_.LatestOf("/a", "w-1", v1::Job::KIND_STOP).value(),
+            std::nullopt);
 }
 
 TEST_F(JobStoreTest, OnlyJobsThatEndedLongAgoAreForgotten) {

@@ -306,6 +306,17 @@ TEST_F(CloseFailuresTest, AReloadInterruptsAndNothingIsRepeated) {
   }
 }
 
+TEST_F(CloseFailuresTest, AHostThatLostSightOfTheBrokerIsToldThatItIsOver) {
+  DriveTo(v1::Job::STATE_AWAITING_HANDOFF);
+  Detach(worker_);
+  v1::Hello hello = WorkerHello("w-1");
+  hello.set_start_reason(v1::START_REASON_RECONNECT);
+  worker_ = JoinAs(hello);
+  const auto ends = ControlsOf(worker_, Control::KIND_END_CLOSE);
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].job_id(), job_id_);
+}
+
 TEST_F(CloseFailuresTest, AReplacedHostCannotCommit) {
   DriveTo(v1::Job::STATE_READY);
   const TestSession old = worker_;

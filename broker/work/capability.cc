@@ -1,0 +1,31 @@
+#include "broker/work/capability.h"
+
+#include <algorithm>
+#include <string>
+
+#include "broker/base/error.h"
+#include "broker/domain/fence.h"
+
+namespace intercom {
+
+absl::Status CheckHostCan(std::string_view capability,
+                          const Attachment* attachment,
+                          const v1::AgentEntry& entry) {
+  const std::string name = SafeLabel(entry.name());
+  if (attachment == nullptr) {
+    return Error(absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
+                 name + " is not attached; nothing was done");
+  }
+  const auto& known = attachment->hello.capabilities();
+  if (std::find(known.begin(), known.end(), capability) != known.end()) {
+    return absl::OkStatus();
+  }
+  return Error(
+      absl::StatusCode::kFailedPrecondition, "HOST_NOT_VERIFIED",
+      name + " runs in " + SafeLabel(attachment->hello.host_kind(), 32) + " " +
+          SafeLabel(attachment->hello.host_version(), 32) +
+          ", of which it is not known that it does this safely; nothing was "
+          "done. Ask a person to do it in its terminal");
+}
+
+}  // namespace intercom
