@@ -21,7 +21,10 @@ class SessionStoreTest : public ::testing::Test {
             .host_version = "1.6.0",
             .role = v1::ROLE_WORKER,
             .attached_at = kNow,
-            .last_seen_at = kNow};
+            .last_seen_at = kNow,
+            .host_pid = 42,
+            .host_start_ticks = 420,
+            .launch_job_id = "job-1"};
   }
 
   std::unique_ptr<Database> db_ = MigratedInMemory();
@@ -46,6 +49,9 @@ TEST_F(SessionStoreTest, ASessionComesBackAsItWasStored) {
   EXPECT_EQ(row.host_version, "1.6.0");
   EXPECT_EQ(row.role, v1::ROLE_WORKER);
   EXPECT_EQ(row.attached_at, kNow);
+  EXPECT_EQ(row.host_pid, 42);
+  EXPECT_EQ(row.host_start_ticks, 420);
+  EXPECT_EQ(row.launch_job_id, "job-1");
   EXPECT_EQ(store_.Find("s2").value(), std::nullopt);
 }
 
