@@ -56,11 +56,6 @@ constexpr char kLatestInSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs WHERE root = ? ORDER BY created_at_us DESC, job_id LIMIT ?";
 
-constexpr char kLatestOfSql[] =
-    "SELECT " INTERCOM_JOB_COLUMNS
-    " FROM jobs WHERE session_id = ? AND root = ? AND kind = ? "
-    "ORDER BY created_at_us DESC, job_id LIMIT 1";
-
 constexpr char kPruneSql[] =
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs "
     "WHERE state >= 8 AND state <> 12 AND updated_at_us < ? "
@@ -176,13 +171,6 @@ absl::StatusOr<std::vector<JobRow>> JobStore::Latest(std::string_view root,
     latest.Bind(root, limit);
   }
   return ReadRows(latest);
-}
-
-absl::StatusOr<std::optional<JobRow>> JobStore::LatestOf(
-    std::string_view root, std::string_view session_id, v1::Job::Kind kind) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement latest, db_.Prepare(kLatestOfSql));
-  latest.Bind(session_id, root, kind);
-  return ReadOne(latest);
 }
 
 absl::StatusOr<int> JobStore::Prune(absl::Time before, int limit) {

@@ -78,11 +78,6 @@ class JobStore {
   // The newest first: of a workspace, or of all where `root` is empty.
   absl::StatusOr<std::vector<JobRow>> Latest(std::string_view root, int limit);
 
-  // The newest of a kind of one session.
-  absl::StatusOr<std::optional<JobRow>> LatestOf(std::string_view root,
-                                                 std::string_view session_id,
-                                                 v1::Job::Kind kind);
-
   // Forgets at most `limit` jobs that ended before `before`; returns how many.
   absl::StatusOr<int> Prune(absl::Time before, int limit);
 

@@ -11,14 +11,14 @@ namespace intercom {
 // One call of the broker's services, made so that it changes nothing that a
 // later one sees: it names what is not there.
 struct BoundaryCall {
-  // As grpcurl names it.
+  // As grpcurl names it; a word behind it tells calls of one method apart.
   const char* method;
   // The operation that it is.
   const char* operation;
   CallEnd (*call)(BrokerClient& client, const std::string& directory);
 };
 
-// Every unary call but those of WorkService.
+// Every unary call.
 inline const std::vector<BoundaryCall>& BoundaryCalls() {
   using Client = BrokerClient;
   using Text = std::string;
@@ -144,6 +144,83 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
          v1::ConfirmCoordinatorResponse response;
          return client.Call(*client.workspaces,
                             &v1::WorkspaceService::Stub::ConfirmCoordinator,
+                            request, response);
+       }},
+      {"WorkService.BeginLaunch", "worker.create",
+       [](Client& client, const Text&) {
+         v1::BeginLaunchRequest request;
+         request.set_job_id("00000000-0000-4000-8000-0000000000b0");
+         request.set_launcher("none");
+         v1::BeginLaunchResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::BeginLaunch,
+                            request, response);
+       }},
+      {"WorkService.BeginLaunch resume", "worker.resume",
+       [](Client& client, const Text&) {
+         v1::BeginLaunchRequest request;
+         request.set_job_id("00000000-0000-4000-8000-0000000000b1");
+         request.set_resume("nobody");
+         request.set_confirm_closed(true);
+         v1::BeginLaunchResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::BeginLaunch,
+                            request, response);
+       }},
+      {"WorkService.AdvanceLaunch", "worker.create",
+       [](Client& client, const Text&) {
+         v1::AdvanceLaunchRequest request;
+         request.set_job_id("not-there");
+         request.set_step(v1::AdvanceLaunchRequest::STEP_LAUNCHED);
+         v1::AdvanceLaunchResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::AdvanceLaunch,
+                            request, response);
+       }},
+      {"WorkService.StopWorker", "worker.stop",
+       [](Client& client, const Text&) {
+         v1::StopWorkerRequest request;
+         request.set_to("nobody");
+         v1::StopWorkerResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::StopWorker,
+                            request, response);
+       }},
+      {"WorkService.CloseWorker", "worker.close",
+       [](Client& client, const Text&) {
+         v1::CloseWorkerRequest request;
+         request.set_to("nobody");
+         v1::CloseWorkerResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::CloseWorker,
+                            request, response);
+       }},
+      {"WorkService.ReportHandoff", "handoff.report",
+       [](Client& client, const Text&) {
+         v1::ReportHandoffRequest request;
+         request.set_job_id("not-there");
+         request.set_summary("x");
+         v1::ReportHandoffResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::ReportHandoff,
+                            request, response);
+       }},
+      {"WorkService.ListJobs", "job.read",
+       [](Client& client, const Text& directory) {
+         v1::ListJobsRequest request;
+         request.set_directory(directory);
+         v1::ListJobsResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::ListJobs,
+                            request, response);
+       }},
+      {"WorkService.GetJob", "job.read",
+       [](Client& client, const Text&) {
+         v1::GetJobRequest request;
+         request.set_job_id("not-there");
+         v1::GetJobResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::GetJob,
+                            request, response);
+       }},
+      {"WorkService.ResolveJob", "job.resolve",
+       [](Client& client, const Text&) {
+         v1::ResolveJobRequest request;
+         request.set_job_id("not-there");
+         v1::ResolveJobResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::ResolveJob,
                             request, response);
        }},
       {"InspectionService.GetBroker", "inspect.read",

@@ -97,8 +97,7 @@ class JobsOverTheWireTest : public BrokerFixture {
                const Request& request, Response& response,
                std::shared_ptr<BrokerClient> as = nullptr) {
     if (as == nullptr) as = calls_;
-    const auto stub = v1::WorkService::NewStub(as->channel);
-    return as->Call(*stub, method, request, response);
+    return as->Call(*as->work, method, request, response);
   }
   v1::Job JobOf(const std::string& id) {
     v1::GetJobRequest request;

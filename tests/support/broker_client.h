@@ -23,6 +23,7 @@
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
+#include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "tests/support/recording_link.h"
 
@@ -137,6 +138,7 @@ class BrokerClient {
   const std::unique_ptr<v1::SessionService::Stub> sessions;
   const std::unique_ptr<v1::MessageService::Stub> messages;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspaces;
+  const std::unique_ptr<v1::WorkService::Stub> work;
   const std::unique_ptr<v1::InspectionService::Stub> inspection;
 
  private:
@@ -145,6 +147,7 @@ class BrokerClient {
         sessions(v1::SessionService::NewStub(channel)),
         messages(v1::MessageService::NewStub(channel)),
         workspaces(v1::WorkspaceService::NewStub(channel)),
+        work(v1::WorkService::NewStub(channel)),
         inspection(v1::InspectionService::NewStub(channel)),
         token_(std::move(token)) {}
 
