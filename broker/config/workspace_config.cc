@@ -1,12 +1,14 @@
 #include "broker/config/workspace_config.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/config/json_syntax.h"
 #include "broker/config/project_path.h"
@@ -75,8 +77,9 @@ class Members {
   }
 
   // Letters, digits and `extra`, 1 to `max`.
-  absl::Status Word(const char* key, size_t max, char extra) const {
-    INTERCOM_ASSIGN_OR_RETURN(const std::string text, Text(key, 1, max));
+  absl::StatusOr<std::string> Word(const char* key, size_t max,
+                                   char extra) const {
+    INTERCOM_ASSIGN_OR_RETURN(std::string text, Text(key, 1, max));
     for (const char c : text) {
       const bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
       if (!letter && !(c >= '0' && c <= '9') && c != extra) {
@@ -84,25 +87,25 @@ class Members {
                              std::string(1, extra));
       }
     }
-    return absl::OkStatus();
+    return text;
   }
 
-  absl::Status Time(const char* key) const {
+  absl::StatusOr<absl::Time> Time(const char* key) const {
     INTERCOM_ASSIGN_OR_RETURN(const std::string text, Text(key, 1, 32));
-    absl::Time ignored;
+    absl::Time time;
     // ParseTime also takes "infinite-future".
     const bool starts_with_digit = text[0] >= '0' && text[0] <= '9';
     if (!starts_with_digit ||
-        !absl::ParseTime(absl::RFC3339_full, text, &ignored, nullptr)) {
+        !absl::ParseTime(absl::RFC3339_full, text, &time, nullptr)) {
       return Fail(key, "is not a time like 2026-01-31T12:00:00Z");
     }
-    return absl::OkStatus();
+    return time;
   }
 
-  absl::Status OneOf(const char* key,
-                     const std::set<std::string>& allowed) const {
-    INTERCOM_ASSIGN_OR_RETURN(const std::string text, Text(key, 0, SIZE_MAX));
-    if (allowed.count(text) > 0) return absl::OkStatus();
+  absl::StatusOr<std::string> OneOf(
+      const char* key, const std::set<std::string>& allowed) const {
+    INTERCOM_ASSIGN_OR_RETURN(std::string text, Text(key, 0, SIZE_MAX));
+    if (allowed.count(text) > 0) return text;
     std::string list;
     for (const std::string& word : allowed) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", word);
@@ -129,30 +132,57 @@ class Members {
   const std::string_view path_;
 };
 
-absl::Status CheckHandoff(const Members& agent) {
+absl::StatusOr<v1::Handoff> ReadHandoff(const Members& agent) {
   INTERCOM_ASSIGN_OR_RETURN(
       const Members handoff,
       agent.Object("handoff", {"version", "jobId", "summary", "updatedAt"}));
   INTERCOM_RETURN_IF_ERROR(handoff.Integer("version", 1, 1).status());
-  INTERCOM_RETURN_IF_ERROR(handoff.Word("jobId", 128, '-'));
-  INTERCOM_RETURN_IF_ERROR(handoff.Text("summary", 0, 4000).status());
-  return handoff.Time("updatedAt");
+  v1::Handoff read;
+  INTERCOM_ASSIGN_OR_RETURN(*read.mutable_job_id(),
+                            handoff.Word("jobId", 128, '-'));
+  INTERCOM_ASSIGN_OR_RETURN(*read.mutable_summary(),
+                            handoff.Text("summary", 0, 4000));
+  INTERCOM_ASSIGN_OR_RETURN(const absl::Time updated,
+                            handoff.Time("updatedAt"));
+  *read.mutable_updated_at() = ToProto(updated);
+  return read;
 }
 
-absl::Status CheckCloseJob(const Members& agent) {
+absl::StatusOr<v1::Job> ReadCloseJob(const Members& agent) {
+  static const auto& states = *new std::map<std::string, v1::Job::State>{
+      {"requested", v1::Job::STATE_REQUESTED},
+      {"awaiting_handoff", v1::Job::STATE_AWAITING_HANDOFF},
+      {"awaiting_settlement", v1::Job::STATE_AWAITING_SETTLEMENT},
+      {"ready", v1::Job::STATE_READY},
+      {"closing", v1::Job::STATE_CLOSING},
+      {"closed", v1::Job::STATE_SUCCEEDED},
+      {"failed", v1::Job::STATE_FAILED},
+      {"timed_out", v1::Job::STATE_TIMED_OUT},
+      {"interrupted", v1::Job::STATE_INTERRUPTED},
+      {"uncertain", v1::Job::STATE_UNCERTAIN}};
   INTERCOM_ASSIGN_OR_RETURN(
       const Members job,
       agent.Object("closeJob", {"jobId", "state", "createdAt", "updatedAt",
                                 "deadlineAt", "reason"}));
-  INTERCOM_RETURN_IF_ERROR(job.Word("jobId", 128, '-'));
-  INTERCOM_RETURN_IF_ERROR(
-      job.OneOf("state", {"requested", "awaiting_handoff",
-                          "awaiting_settlement", "ready", "closing", "closed",
-                          "failed", "timed_out", "interrupted", "uncertain"}));
-  INTERCOM_RETURN_IF_ERROR(job.Time("createdAt"));
-  INTERCOM_RETURN_IF_ERROR(job.Time("updatedAt"));
-  INTERCOM_RETURN_IF_ERROR(job.Time("deadlineAt"));
-  return job.Has("reason") ? job.Word("reason", 64, '_') : absl::OkStatus();
+  v1::Job read;
+  read.set_kind(v1::Job::KIND_CLOSE);
+  INTERCOM_ASSIGN_OR_RETURN(*read.mutable_job_id(),
+                            job.Word("jobId", 128, '-'));
+  std::set<std::string> words;
+  for (const auto& [word, state] : states) words.insert(word);
+  INTERCOM_ASSIGN_OR_RETURN(const std::string state, job.OneOf("state", words));
+  read.set_state(states.at(state));
+  INTERCOM_ASSIGN_OR_RETURN(const absl::Time created, job.Time("createdAt"));
+  INTERCOM_ASSIGN_OR_RETURN(const absl::Time updated, job.Time("updatedAt"));
+  INTERCOM_ASSIGN_OR_RETURN(const absl::Time deadline, job.Time("deadlineAt"));
+  *read.mutable_created_at() = ToProto(created);
+  *read.mutable_updated_at() = ToProto(updated);
+  *read.mutable_deadline_at() = ToProto(deadline);
+  if (job.Has("reason")) {
+    INTERCOM_ASSIGN_OR_RETURN(*read.mutable_reason(),
+                              job.Word("reason", 64, '_'));
+  }
+  return read;
 }
 
 absl::Status CheckRole(const Members& agent, const v1::AgentEntry& entry) {
@@ -176,8 +206,6 @@ absl::Status CheckRole(const Members& agent, const v1::AgentEntry& entry) {
   if (agent.Has("dashboardPort")) {
     return agent.Fail("dashboardPort", "is for the coordinator only");
   }
-  if (agent.Has("handoff")) INTERCOM_RETURN_IF_ERROR(CheckHandoff(agent));
-  if (agent.Has("closeJob")) INTERCOM_RETURN_IF_ERROR(CheckCloseJob(agent));
   return absl::OkStatus();
 }
 
@@ -217,6 +245,14 @@ absl::StatusOr<v1::AgentEntry> ReadAgent(const Members& agent) {
   entry.set_port(port);
   entry.set_project_directory(std::move(directory));
   INTERCOM_RETURN_IF_ERROR(CheckRole(agent, entry));
+  if (agent.Has("handoff")) {
+    INTERCOM_ASSIGN_OR_RETURN(*entry.mutable_recorded_handoff(),
+                              ReadHandoff(agent));
+  }
+  if (agent.Has("closeJob")) {
+    INTERCOM_ASSIGN_OR_RETURN(*entry.mutable_recorded_close_job(),
+                              ReadCloseJob(agent));
+  }
   return entry;
 }
 
@@ -231,8 +267,8 @@ absl::StatusOr<WorkspaceConfig> WorkspaceConfig::Parse(std::string_view bytes,
   WorkspaceConfig config;
   config.multiplexer_ = "herdr";
   if (top.Has("multiplexer")) {
-    INTERCOM_RETURN_IF_ERROR(top.OneOf("multiplexer", Multiplexers()));
-    config.multiplexer_ = file["multiplexer"].get<std::string>();
+    INTERCOM_ASSIGN_OR_RETURN(config.multiplexer_,
+                              top.OneOf("multiplexer", Multiplexers()));
   }
   if (!top.Has("agents")) return top.Fail("agents", "is missing");
   const json& agents = file["agents"];

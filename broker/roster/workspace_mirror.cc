@@ -62,6 +62,7 @@ absl::Status WorkspaceMirror::Load() {
     if (auto config = WorkspaceConfig::Parse(row.config_json, row.root);
         config.ok()) {
       workspace->multiplexer = config->multiplexer();
+      workspace->agents = config->agents();
     }
     Pin(*workspace);
     by_root_[row.root] = std::move(workspace);

@@ -62,7 +62,7 @@ struct Rooms {
         launches(*runner, lanes, workspaces, roster, session_store, job_store,
                  job_book, fences, watch, job_news, clock, random),
         stops(*runner, workspaces, roster, job_store, job_book, fences,
-              controls, job_news, clock, random),
+              controls, job_news, watch, clock, random),
         closes(*runner, workspaces, mirror, roster, job_store, handoffs,
                job_book, fences, controls, dispatcher, close_record, job_news,
                watch, clock, random),

@@ -48,6 +48,10 @@ constexpr char kLatestOfSql[] =
 constexpr char kCountSql[] =
     "SELECT COUNT(*) FROM jobs WHERE root = ? AND kind = ? AND state < 8";
 
+constexpr char kCountOpenSql[] =
+    "SELECT COUNT(*) FROM jobs WHERE root = ? AND kind = ? "
+    "AND (state < 8 OR state = 12)";
+
 constexpr char kLatestSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs ORDER BY created_at_us DESC, job_id LIMIT ?";
@@ -151,6 +155,14 @@ absl::StatusOr<std::optional<JobRow>> JobStore::LatestOf(
   INTERCOM_ASSIGN_OR_RETURN(Statement latest, db_.Prepare(kLatestOfSql));
   latest.Bind(session_id, root, kind);
   return ReadOne(latest);
+}
+
+absl::StatusOr<int> JobStore::CountOpen(std::string_view root,
+                                        v1::Job::Kind kind) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement count, db_.Prepare(kCountOpenSql));
+  count.Bind(root, kind);
+  INTERCOM_RETURN_IF_ERROR(count.Step().status());
+  return count.Int(0);
 }
 
 absl::StatusOr<int> JobStore::CountPending(std::string_view root,

@@ -68,6 +68,8 @@ class JobStore {
   absl::StatusOr<std::vector<JobRow>> Open();
   absl::StatusOr<std::vector<JobRow>> OpenOf(std::string_view root,
                                              std::string_view session_id);
+  // Open jobs of a kind in a workspace.
+  absl::StatusOr<int> CountOpen(std::string_view root, v1::Job::Kind kind);
   // Pending jobs of a kind in a workspace.
   absl::StatusOr<int> CountPending(std::string_view root, v1::Job::Kind kind);
 

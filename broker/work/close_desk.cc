@@ -135,7 +135,10 @@ void CloseDesk::OnDetached(const Attachment& attachment, bool) {
 
 void CloseDesk::OnJobChanged(const JobRow& job) {
   if (job.kind != v1::Job::KIND_CLOSE) return;
-  record_.Publish(ToProto(job));
+  auto handoff = handoffs_.Find(job.root, job.session_id);
+  const bool is_its_own = handoff.ok() && handoff->has_value() &&
+                          (*handoff)->job_id() == job.job_id;
+  record_.Publish(ToProto(job), is_its_own ? *handoff : std::nullopt);
   if (job.state == v1::Job::STATE_REQUESTED) {
     dispatcher_.BeginClosing(job.session_id, HandoffRequestId(job.job_id));
   }

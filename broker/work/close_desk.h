@@ -41,6 +41,7 @@ class CloseDesk : public AttachmentObserver {
   static constexpr absl::Duration kAnswerWithin = absl::Seconds(5);
   static constexpr absl::Duration kPaneWithin = absl::Seconds(10);
   static constexpr absl::Duration kEndWithin = absl::Seconds(15);
+  static constexpr absl::Duration kAskAgain = absl::Milliseconds(250);
   // Pending closes of a workspace.
   static constexpr int kMaxPending = 16;
   static constexpr int kMaxSummaryCharacters = 4000;
@@ -142,9 +143,12 @@ class CloseDesk : public AttachmentObserver {
   void PassDeadline(const std::string& job_id);
   // Has the coordinator's agent look at the host, then goes on with `next`.
   void Inspect(const std::string& job_id, Step next);
-  void AskCoordinator(
-      const Run& run, v1::Control::Kind kind, const std::string& job_id,
-      absl::AnyInvocable<void(absl::StatusOr<v1::ControlResult>)> answered);
+  using Asked = absl::AnyInvocable<void(absl::StatusOr<v1::ControlResult>)>;
+  // Asks the coordinator's agent, and once more when it has just been reloaded.
+  void AskCoordinator(v1::Control::Kind kind, const std::string& job_id,
+                      Asked answered);
+  // `what` the host said, should its process go on.
+  void AwaitHostEnd(const std::string& job_id, const std::string& what);
 
   // nullptr if it is over, or not of this broker.
   Run* FindRun(const std::string& job_id);

@@ -67,11 +67,14 @@ void CloseDesk::ReportHandoff(CallerEvidence evidence,
 bool CloseDesk::IsUnsaved(const CallerEvidence& evidence,
                           const std::string& job_id,
                           const absl::Status& status) {
-  if (!ReasonOf(status).starts_with("CONFIG_")) return false;
+  // What may pass, as a file system that is slow, is not the end.
+  if (ReasonOf(status) != "CONFIG_INVALID") return false;
   const auto caller = workspaces_.callers().Resolve(evidence);
   const JobRow* job = fences_.Find(job_id);
-  return caller.ok() && caller->origin == v1::ORIGIN_SESSION &&
-         job != nullptr && job->kind == v1::Job::KIND_CLOSE &&
+  const Run* run = FindRun(job_id);
+  return run != nullptr && !run->saving && caller.ok() &&
+         caller->origin == v1::ORIGIN_SESSION && job != nullptr &&
+         job->kind == v1::Job::KIND_CLOSE &&
          job->session_id == caller->session_id &&
          job->state == v1::Job::STATE_AWAITING_HANDOFF;
 }

@@ -9,35 +9,33 @@
 
 namespace intercom {
 
-void CloseRecord::Publish(const v1::Job& job) {
-  Update(
-      job,
-      [job](const ReadConfig& read) {
-        return SetCloseJob(read.bytes, job, nullptr);
-      },
-      [id = job.job_id()](const absl::Status& status) {
-        if (status.ok()) return;
-        spdlog::warn("job {} was not recorded in the config: {}", id,
-                     MessageOf(status));
-      });
+void CloseRecord::Publish(const v1::Job& job,
+                          const std::optional<v1::Handoff>& handoff) {
+  Update(job, handoff, [id = job.job_id()](const absl::Status& status) {
+    if (status.ok()) return;
+    spdlog::warn("job {} was not recorded in the config: {}", id,
+                 MessageOf(status));
+  });
 }
 
 void CloseRecord::PublishHandoff(
     const v1::Job& job, const v1::Handoff& handoff,
     absl::AnyInvocable<void(const absl::Status&)> done) {
-  Update(
-      job,
-      [job, handoff](const ReadConfig& read) {
-        return SetCloseJob(read.bytes, job, &handoff);
-      },
-      std::move(done));
+  Update(job, handoff, std::move(done));
 }
 
-void CloseRecord::Update(const v1::Job& job, ConfigLanes::Edit edit,
+void CloseRecord::Update(const v1::Job& job,
+                         const std::optional<v1::Handoff>& handoff,
                          absl::AnyInvocable<void(const absl::Status&)> done) {
   const int64_t ticket = ++last_ticket_;
-  unpublished_[job.job_id()] = {job, /*under_way=*/true, ticket};
-  Try(job, std::move(edit), ticket, kAttempts, std::move(done));
+  unpublished_[job.job_id()] = {job, handoff, /*under_way=*/true, ticket};
+  Try(
+      job,
+      [job, handoff](const ReadConfig& read) {
+        return SetCloseJob(read.bytes, job,
+                           handoff.has_value() ? &*handoff : nullptr);
+      },
+      ticket, kAttempts, std::move(done));
 }
 
 void CloseRecord::Try(const v1::Job& job, ConfigLanes::Edit edit,
@@ -75,13 +73,15 @@ void CloseRecord::Mirror(ConfigSnapshotPtr snapshot) {
 
 void CloseRecord::OnMirrored(const Workspace& workspace) {
   if (!workspace.config_error.empty()) return;
-  std::vector<v1::Job> again;
+  std::vector<Unpublished> again;
   for (const auto& [id, waiting] : unpublished_) {
     if (!waiting.under_way && waiting.job.workspace_root() == workspace.root) {
-      again.push_back(waiting.job);
+      again.push_back(waiting);
     }
   }
-  for (const v1::Job& job : again) Publish(job);
+  for (const Unpublished& waiting : again) {
+    Publish(waiting.job, waiting.handoff);
+  }
 }
 
 }  // namespace intercom

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -26,9 +27,11 @@ class CloseRecord {
   CloseRecord(StateRunner& runner, ConfigLanes& lanes, WorkspaceMirror& mirror)
       : runner_(runner), lanes_(lanes), mirror_(mirror) {}
 
-  // Publishes how `job` is now. What can't be published is in the log, and is
-  // tried again when the job changes or its workspace is mirrored anew.
-  void Publish(const v1::Job& job);
+  // Publishes how `job` is now, with the handoff that it has brought by now: an
+  // editor may have put an older file in place of the one that had it. What
+  // can't be published is in the log, and is tried again when the job changes
+  // or its workspace is mirrored anew.
+  void Publish(const v1::Job& job, const std::optional<v1::Handoff>& handoff);
 
   // Publishes the handoff with the job. `done` is called with whether it is in
   // the file; after a timeout it may be all the same.
@@ -41,12 +44,13 @@ class CloseRecord {
  private:
   struct Unpublished {
     v1::Job job;
+    std::optional<v1::Handoff> handoff;
     bool under_way = false;
     // Tells this word on the job from a later one.
     int64_t ticket = 0;
   };
 
-  void Update(const v1::Job& job, ConfigLanes::Edit edit,
+  void Update(const v1::Job& job, const std::optional<v1::Handoff>& handoff,
               absl::AnyInvocable<void(const absl::Status&)> done);
   // Edits, and once more when somebody else has saved the file meanwhile, for
   // as long as it is the latest word on the job.

@@ -79,9 +79,8 @@ void CloseDesk::Prepared(const std::string& job_id,
 }
 
 void CloseDesk::Inspect(const std::string& job_id, Step next) {
-  const Run* run = FindRun(job_id);
-  if (run == nullptr) return;
-  AskCoordinator(*run, v1::Control::KIND_INSPECT_HOST, job_id,
+  if (FindRun(job_id) == nullptr) return;
+  AskCoordinator(v1::Control::KIND_INSPECT_HOST, job_id,
                  [this, job_id, next](auto result) {
                    if (FindRun(job_id) == nullptr) return;
                    if (!result.ok() || !result->ok()) {
@@ -94,16 +93,34 @@ void CloseDesk::Inspect(const std::string& job_id, Step next) {
                  });
 }
 
-void CloseDesk::AskCoordinator(
-    const Run& run, v1::Control::Kind kind, const std::string& job_id,
-    absl::AnyInvocable<void(absl::StatusOr<v1::ControlResult>)> answered) {
-  const auto workspace = mirror_.Find(run.root);
+void CloseDesk::AskCoordinator(v1::Control::Kind kind,
+                               const std::string& job_id, Asked answered) {
+  const Run* run = FindRun(job_id);
+  if (run == nullptr) return;
+  const auto workspace = mirror_.Find(run->root);
+  const std::string coordinator =
+      workspace == nullptr ? "" : workspace->coordinator_session_id;
   v1::Control control;
   control.set_kind(kind);
   control.set_job_id(job_id);
-  *control.mutable_identity() = run.identity;
-  controls_.Send(workspace == nullptr ? "" : workspace->coordinator_session_id,
-                 std::move(control), kPaneWithin, std::move(answered));
+  *control.mutable_identity() = run->identity;
+  controls_.Send(
+      coordinator, std::move(control), kPaneWithin,
+      [this, kind, job_id, coordinator,
+       answered = std::move(answered)](auto result) mutable {
+        // A coordinator that is being reloaded is asked again.
+        if (ReasonOf(result.status()) == "SESSION_AWAY" &&
+            roster_.PresenceOf(coordinator).presence ==
+                v1::PRESENCE_RESTARTING) {
+          runner_.PostDelayedTask(
+              [this, kind, job_id, answered = std::move(answered)]() mutable {
+                AskCoordinator(kind, job_id, std::move(answered));
+              },
+              kAskAgain);
+          return;
+        }
+        answered(std::move(result));
+      });
 }
 
 void CloseDesk::AskForHandoff(const std::string& job_id) {
@@ -182,7 +199,8 @@ void CloseDesk::Committed(const std::string& job_id, const std::string& nonce,
     if (ReasonOf(result.status()) == "CONTROLS_FULL") {
       return Fail(job_id, "commit_rejected", WhyNot(result));
     }
-    return SetUncertain(job_id, "its host was told to end and did not answer");
+    // It may be about to end, or gone already: its process tells.
+    return AwaitHostEnd(job_id, "its host was told to end and did not answer");
   }
   if (!result->ok()) {
     return Fail(job_id, "commit_rejected",
@@ -191,16 +209,19 @@ void CloseDesk::Committed(const std::string& job_id, const std::string& nonce,
   if (result->nonce() != nonce) {
     return SetUncertain(job_id, "its host answered for another close");
   }
-  const v1::HostIdentity& identity = run->identity;
-  watch_.AwaitEnd(identity.host_pid(), identity.host_start_ticks(), kEndWithin,
-                  [this, job_id](bool ended) {
-                    if (FindRun(job_id) == nullptr) return;
-                    if (ended) return ClosePane(job_id);
-                    SetUncertain(
-                        job_id,
-                        "its host agreed to end, and its process still "
-                        "runs after 15 s");
-                  });
+  AwaitHostEnd(job_id, "its host agreed to end");
+}
+
+void CloseDesk::AwaitHostEnd(const std::string& job_id,
+                             const std::string& what) {
+  const v1::HostIdentity& identity = FindRun(job_id)->identity;
+  watch_.AwaitEnd(
+      identity.host_pid(), identity.host_start_ticks(), kEndWithin,
+      [this, job_id, what](bool ended) {
+        if (FindRun(job_id) == nullptr) return;
+        if (ended) return ClosePane(job_id);
+        SetUncertain(job_id, what + ", and its process still runs after 15 s");
+      });
 }
 
 void CloseDesk::ClosePane(const std::string& job_id) {
@@ -208,7 +229,7 @@ void CloseDesk::ClosePane(const std::string& job_id) {
   if (run->identity.pane().launcher().empty()) {
     return End(job_id, v1::Job::STATE_SUCCEEDED, "", "its host has ended");
   }
-  AskCoordinator(*run, v1::Control::KIND_CLOSE_PANE, job_id,
+  AskCoordinator(v1::Control::KIND_CLOSE_PANE, job_id,
                  [this, job_id](auto result) {
                    if (FindRun(job_id) == nullptr) return;
                    if (result.ok() && result->ok() && result->pane_gone()) {

@@ -40,7 +40,7 @@ JobDesk::JobDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
 }
 
 absl::Status JobDesk::Load() {
-  INTERCOM_RETURN_IF_ERROR(jobs_.Load());
+  INTERCOM_RETURN_IF_ERROR(jobs_.LoadAtStart());
   closes_.Load();
   jobs_.Recover();
   return absl::OkStatus();

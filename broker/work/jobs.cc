@@ -71,12 +71,19 @@ void Jobs::End(const std::string& job_id, States from, v1::Job::State state,
       });
 }
 
+absl::Status Jobs::LoadAtStart() {
+  INTERCOM_RETURN_IF_ERROR(Load());
+  for (const JobRow& row : fences_.All()) left_over_.insert(row.job_id);
+  return absl::OkStatus();
+}
+
 void Jobs::Recover() {
   runner_.PostCommand(
       {[this](Effects& effects) -> absl::Status {
          INTERCOM_ASSIGN_OR_RETURN(const auto rows, store_.Open());
          for (JobRow row : rows) {
-           if (!row.pending() || row.state == v1::Job::STATE_SUBMITTED) {
+           if (!left_over_.contains(row.job_id) || !row.pending() ||
+               row.state == v1::Job::STATE_SUBMITTED) {
              continue;
            }
            const bool begun = row.state == v1::Job::STATE_CLOSING;

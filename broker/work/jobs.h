@@ -39,12 +39,15 @@ class Jobs {
     on_changed_.push_back(std::move(on_changed));
   }
 
-  // Reads the open jobs: at start, and after a failed commit.
+  // Reads the open jobs anew: after a failed commit.
   absl::Status Load() { return fences_.Load(store_); }
+  // The same at start, before any attach: they are left over from the last
+  // broker.
+  absl::Status LoadAtStart();
 
-  // At start, before any attach: what the last broker left pending is over, but
-  // for launches on their way. Nothing is repeated. An irrevocable step that
-  // was begun is uncertain.
+  // What is left over is over, but for launches on their way. Nothing is
+  // repeated. An irrevocable step that was begun is uncertain. Tries again
+  // until it is stored.
   void Recover();
 
   // Inside a command: stores a job, new or changed.
@@ -67,6 +70,8 @@ class Jobs {
   Fences& fences_;
   const Clock& clock_;
   std::vector<OnChanged> on_changed_;
+  // Jobs of the last broker.
+  std::set<std::string> left_over_;
   // Jobs whose end could not be stored and is tried again.
   std::set<std::string> ending_again_;
 };

@@ -121,10 +121,10 @@ absl::Status LaunchDesk::Check(const DecidedCall& call, Beginning& beginning) {
   if (beginning.is_repeat) return absl::OkStatus();
   INTERCOM_ASSIGN_OR_RETURN(
       const int creates,
-      store_.CountPending(beginning.root, v1::Job::KIND_CREATE));
+      store_.CountOpen(beginning.root, v1::Job::KIND_CREATE));
   INTERCOM_ASSIGN_OR_RETURN(
       const int resumes,
-      store_.CountPending(beginning.root, v1::Job::KIND_RESUME));
+      store_.CountOpen(beginning.root, v1::Job::KIND_RESUME));
   if (creates + resumes < kMaxPending) return absl::OkStatus();
   return Error(absl::StatusCode::kResourceExhausted, "JOBS_FULL",
                "64 launches of this workspace have not attached yet; nothing "

@@ -38,11 +38,18 @@ void LaunchDesk::Advance(CallerEvidence evidence,
                          Done<v1::AdvanceLaunchResponse> done) {
   auto shared_done =
       std::make_shared<Done<v1::AdvanceLaunchResponse>>(std::move(done));
-  // What has happened is recorded whatever the config says by now.
+  // What has happened is recorded whatever the config says by now, and whoever
+  // coordinates by now: only the session that began it gets through below.
   runner_.PostTask([this, evidence = std::move(evidence),
                     request = std::move(request), shared_done] {
-    const auto caller =
-        workspaces_.callers().ResolveFor(Operation::kWorkerCreate, evidence);
+    const bool has_happened =
+        request.step() > v1::AdvanceLaunchRequest::STEP_SUBMITTING;
+    auto caller = workspaces_.callers().Resolve(evidence);
+    if (!has_happened ||
+        (caller.ok() && caller->origin != v1::ORIGIN_SESSION)) {
+      caller =
+          workspaces_.callers().ResolveFor(Operation::kWorkerCreate, evidence);
+    }
     if (!caller.ok()) return (*shared_done)(caller.status());
     runner_.PostCommand({[this, request, session = caller->session_id,
                           shared_done](Effects& effects) -> absl::Status {

@@ -163,9 +163,18 @@ absl::Status StatusDesk::Describe(const std::string& root,
   }
   Judge(sighting, clock_.Now(), worker);
 
-  if (close_job.has_value()) *worker.mutable_close_job() = ToProto(*close_job);
+  // The file's own record stands in where this broker has none.
+  if (close_job.has_value()) {
+    *worker.mutable_close_job() = ToProto(*close_job);
+  } else if (entry.has_recorded_close_job()) {
+    *worker.mutable_close_job() = entry.recorded_close_job();
+  }
   INTERCOM_ASSIGN_OR_RETURN(auto handoff, handoffs_.Find(root, id));
-  if (handoff.has_value()) *worker.mutable_handoff() = *std::move(handoff);
+  if (handoff.has_value()) {
+    *worker.mutable_handoff() = *std::move(handoff);
+  } else if (entry.has_recorded_handoff()) {
+    *worker.mutable_handoff() = entry.recorded_handoff();
+  }
   INTERCOM_ASSIGN_OR_RETURN(auto report, reports_.Find(root, id));
   if (report.has_value()) *worker.mutable_report() = *std::move(report);
   INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox, mailboxes_.Find(id));

@@ -137,6 +137,23 @@ void StopDesk::OnAttached(Attachment& attachment) {
                "its host started anew");
 }
 
+void StopDesk::OnDetached(const Attachment& attachment, bool restarting) {
+  if (restarting) return;
+  const JobRow* job =
+      fences_.JobOf(attachment.root, attachment.session_id, v1::Job::KIND_STOP);
+  const int64_t ticks = attachment.hello.host_start_ticks();
+  if (job == nullptr || !ProcessWatch::IsKnown(attachment.host_pid, ticks)) {
+    return;
+  }
+  watch_.AwaitEnd(attachment.host_pid, ticks, kAnswerWithin,
+                  [this, id = job->job_id](bool ended) {
+                    if (!ended) return;
+                    EndIfPending(id, v1::Job::STATE_INTERRUPTED, "interrupted",
+                                 "its host ended before it said that it "
+                                 "stands still");
+                  });
+}
+
 void StopDesk::OnJobChanged(const JobRow& job) {
   if (job.kind != v1::Job::KIND_STOP || job.open()) return;
   Waiting waiting;

@@ -14,6 +14,7 @@
 #include "broker/work/controls.h"
 #include "broker/work/job_news.h"
 #include "broker/work/jobs.h"
+#include "broker/work/process_watch.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/work.pb.h"
 
@@ -34,7 +35,8 @@ class StopDesk : public AttachmentObserver {
   // All must outlive this object.
   StopDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
            JobStore& store, Jobs& jobs, Fences& fences, Controls& controls,
-           JobNews& news, const Clock& clock, Random& random)
+           JobNews& news, ProcessWatch& watch, const Clock& clock,
+           Random& random)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
@@ -43,6 +45,7 @@ class StopDesk : public AttachmentObserver {
         fences_(fences),
         controls_(controls),
         news_(news),
+        watch_(watch),
         clock_(clock),
         random_(random) {}
 
@@ -54,7 +57,8 @@ class StopDesk : public AttachmentObserver {
   void OnEvent(const JobRow& job, const v1::JobEvent& event);
   // A host session that starts anew has stopped what it did before.
   void OnAttached(Attachment& attachment) override;
-  void OnDetached(const Attachment&, bool) override {}
+  // A host that has ended does nothing any more; an agent that has may be back.
+  void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
 
  private:
@@ -79,6 +83,7 @@ class StopDesk : public AttachmentObserver {
   Fences& fences_;
   Controls& controls_;
   JobNews& news_;
+  ProcessWatch& watch_;
   const Clock& clock_;
   Random& random_;
   // By job id.

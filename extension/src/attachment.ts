@@ -31,6 +31,7 @@ import { statusLine } from "./ui/status.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
+const STOP_OUTCOMES_LIMIT = 8;
 
 /** The host's side of one attached session. Any of its methods may throw. */
 export interface AttachedHost extends HostSession, ControlledHost, ClosableHost {
@@ -75,6 +76,8 @@ export class Attachment {
 	#state: SessionState | undefined;
 	#instructions = "";
 	#shownError = "";
+	/** The latest, told again after a lost connection: the broker drops what it knows already. */
+	readonly #stopOutcomes: JobEvent[] = [];
 
 	/** `mutateFile` is the host's queue of file changes, where it has one. */
 	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
@@ -96,7 +99,12 @@ export class Attachment {
 			() => host.figures(),
 		);
 		const report = (event: JobEvent): void => void this.#link.notify("job", { ...event });
-		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, report);
+		const reportStop = (event: JobEvent): void => {
+			this.#stopOutcomes.push(event);
+			if (this.#stopOutcomes.length > STOP_OUTCOMES_LIMIT) this.#stopOutcomes.shift();
+			report(event);
+		};
+		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, reportStop);
 		this.closer = new Closer(host, this.inbox, timers, report);
 	}
 
@@ -241,7 +249,9 @@ export class Attachment {
 	}
 
 	#sessionChanged(state: SessionState): void {
+		const isBack = state.connection === "connected" && this.#state?.connection !== "connected";
 		this.#state = state;
+		if (isBack) for (const event of this.#stopOutcomes) this.#link.notify("job", { ...event });
 		this.#instructions = state.instructions;
 		this.#tools.show(state.tools);
 		this.#host.setStatus(statusLine({ kind: "session", state }));

@@ -106,15 +106,18 @@ export class Closer {
 		return undefined;
 	}
 
-	/** The job is over without a close: mail flows again. */
+	/** The job is over without a close: mail flows again, also where the host was asked to end and did not. */
 	end(jobId: string): void {
-		if (this.#close?.jobId === jobId) this.forget();
+		if (this.#close?.jobId === jobId) this.#drop(this.#close);
 	}
 
 	/** Whatever was prepared is forgotten, but not what was committed. */
 	forget(): void {
-		if (this.#close === undefined || this.#close.state === "committed") return;
-		this.#close.cancelLimit();
+		if (this.#close !== undefined && this.#close.state !== "committed") this.#drop(this.#close);
+	}
+
+	#drop(close: Close): void {
+		close.cancelLimit();
 		this.#close = undefined;
 		this.#inbox.release();
 	}

@@ -2,7 +2,8 @@ import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-c
 import type { Timers } from "./timers.ts";
 
 const COMMAND = "intercom-stop";
-const ENTER_LIMIT_MS = 5_000;
+/** Well under the time in which the broker wants a commit answered, so that a refusal is heard. */
+const ENTER_LIMIT_MS = 3_000;
 
 /** What a job does to the session, which the host allows in a command only. Any of it throws once the session was replaced. */
 export interface CommandContext {

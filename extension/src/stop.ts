@@ -89,9 +89,10 @@ export class Stopper {
 
 	async #run(ticket: string): Promise<void> {
 		let outcome: Omit<JobEvent, "jobId">;
+		const giveUpAtMs = this.#timers.now() + STOP_LIMIT_MS;
 		try {
 			this.#command = await this.#enterCommand(ticket);
-			outcome = { event: "stopped", detail: await this.#standStill(this.#command) };
+			outcome = { event: "stopped", detail: await this.#standStill(this.#command, giveUpAtMs) };
 		} catch (error) {
 			outcome = { event: "stopFailed", detail: error instanceof Error ? error.message : String(error) };
 		}
@@ -104,8 +105,7 @@ export class Stopper {
 	}
 
 	/** Returns what a person should know. */
-	async #standStill(command: CommandContext): Promise<string> {
-		const giveUpAtMs = this.#timers.now() + STOP_LIMIT_MS;
+	async #standStill(command: CommandContext, giveUpAtMs: number): Promise<string> {
 		const wasIdle = command.isIdle();
 		this.#stirredAtMs = this.#timers.now();
 		for (;;) {

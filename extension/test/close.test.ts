@@ -272,15 +272,17 @@ describe("a commit", () => {
 		assert.equal(await bench.closer.commit(JOB), "no close of that job is prepared here");
 	});
 
-	test("keeps mail waiting, and is not undone by what comes after it", async () => {
+	test("keeps mail waiting over a lost connection, until the job is over and the host has stayed all the same", async () => {
 		const bench = settled();
 		await bench.closer.commit(JOB);
-		bench.closer.end(JOB);
 		bench.closer.forget();
 		bench.inbox.deliver(delivery("mail"));
 		await passes(bench.timers, 100);
 		assert.equal(bench.command.shutdowns, 1);
 		assert.deepEqual(bench.session.sentIds, []);
+		bench.closer.end(JOB);
+		await passes(bench.timers, 10);
+		assert.deepEqual(bench.session.sentIds, ["mail"]);
 	});
 
 	test("that the host fails to carry out is told to the person, and mail can flow again", async () => {

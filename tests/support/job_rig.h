@@ -166,8 +166,8 @@ class JobRig : public WorkRig {
   LaunchDesk launches_{*runner_,       lanes_,     workspaces_, roster_,
                        session_store_, job_store_, jobs_,       fences_,
                        watch_,         job_news_,  clock_,      random_};
-  StopDesk stops_{*runner_, workspaces_, roster_,   job_store_, jobs_,
-                  fences_,  controls_,   job_news_, clock_,     random_};
+  StopDesk stops_{*runner_,  workspaces_, roster_, job_store_, jobs_,  fences_,
+                  controls_, job_news_,   watch_,  clock_,     random_};
   CloseDesk closes_{*runner_,  workspaces_, mirror_, roster_,   job_store_,
                     handoffs_, jobs_,       fences_, controls_, dispatcher_,
                     record_,   job_news_,   watch_,  clock_,    random_};

@@ -314,6 +314,17 @@ TEST_F(CloseDeskTest, AHandoffIsReportedOnceAndItsRepeatIsHarmless) {
       "one");
 }
 
+TEST_F(CloseDeskTest, AnOlderFilePutInItsPlaceGetsTheHandoffBack) {
+  DriveTo(v1::Job::STATE_AWAITING_HANDOFF);
+  const std::string before = Published();
+  ASSERT_THAT(Report("all is done"), IsOk());
+  WriteConfig(root_, before);
+  SaySettled();
+  EXPECT_THAT(Published(),
+              ::testing::AllOf(HasSubstr("\"summary\": \"all is done\""),
+                               HasSubstr("\"state\": \"ready\"")));
+}
+
 TEST_F(CloseDeskTest, TwoReportsAtOnceSaveOne) {
   DriveTo(v1::Job::STATE_AWAITING_HANDOFF);
   const auto first = PostReport("one");

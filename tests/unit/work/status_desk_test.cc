@@ -297,6 +297,31 @@ TEST_F(StatusDeskTest, ReportHandoffCloseJobAndMailAreShown) {
   EXPECT_EQ(status.waiting(), 1);
 }
 
+TEST_F(StatusDeskTest, WhatTheFileRecordsIsShownWhereThereIsNothingElse) {
+  LetTheBrokerAge();
+  std::string config = ReadText(ConfigPath(root_));
+  const std::string name = "\"name\": \"Worker 1\",";
+  config.insert(
+      config.find(name) + name.size(),
+      " \"handoff\": {\"version\": 1, \"jobId\": \"old-1\", \"summary\": "
+      "\"Left it tidy.\", \"updatedAt\": \"2026-01-31T12:00:00Z\"}, "
+      "\"closeJob\": {\"jobId\": \"old-1\", \"state\": \"uncertain\", "
+      "\"createdAt\": \"2026-01-31T12:00:00Z\", \"updatedAt\": "
+      "\"2026-01-31T12:01:00Z\", \"deadlineAt\": \"2026-01-31T12:02:00Z\", "
+      "\"reason\": \"close_unverified\"},");
+  WriteConfig(root_, config);
+  const v1::WorkerStatus recorded = StatusOf("w-1");
+  EXPECT_EQ(recorded.handoff().summary(), "Left it tidy.");
+  EXPECT_EQ(recorded.close_job().state(), v1::Job::STATE_UNCERTAIN);
+  EXPECT_EQ(recorded.close_job().reason(), "close_unverified");
+  EXPECT_FALSE(recorded.close_job().fences());
+  HandoffIs("w-1", "Left it tidier.");
+  CloseJobIs("w-1", v1::Job::STATE_FAILED);
+  const v1::WorkerStatus own = StatusOf("w-1");
+  EXPECT_EQ(own.handoff().summary(), "Left it tidier.");
+  EXPECT_EQ(own.close_job().state(), v1::Job::STATE_FAILED);
+}
+
 TEST_F(StatusDeskTest, AClearedReportIsShownAsATombstone) {
   const TestSession worker = Join("w-1");
   EXPECT_THAT(ReportWork(worker, v1::Report::STATUS_CLEAR, ""), IsOk());
