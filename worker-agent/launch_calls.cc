@@ -131,6 +131,10 @@ void LaunchCalls::FindSession(const std::string& call_id) {
 
 void LaunchCalls::AnnounceSubmission(const std::string& call_id) {
   if (open_[call_id].cancelled) return GiveUp(call_id, Cancelled());
+  if (!launched_.empty() && launched_ != call_id) {
+    return waiting_.push_back(call_id);
+  }
+  launched_ = call_id;
   Advance(StepOf(call_id, v1::AdvanceLaunchRequest::STEP_SUBMITTING,
                  absl::OkStatus(), ""),
           [this,
@@ -158,6 +162,7 @@ void LaunchCalls::Submit(const std::string& call_id) {
 
 void LaunchCalls::HandleLaunch(const std::string& call_id,
                                const Launch& launch) {
+  BeginNext(call_id);
   if (!launch.status.ok() && !launch.may_be_started) {
     return GiveUp(call_id, launch.status);
   }
@@ -220,7 +225,19 @@ void LaunchCalls::Attached() {
   }
 }
 
+void LaunchCalls::BeginNext(const std::string& call_id) {
+  if (launched_ != call_id) return;
+  launched_.clear();
+  if (waiting_.empty()) return;
+  const std::string next = waiting_.front();
+  waiting_.pop_front();
+  AnnounceSubmission(next);
+  // It was cancelled while it waited.
+  if (launched_.empty()) BeginNext("");
+}
+
 void LaunchCalls::GiveUp(const std::string& call_id, const absl::Status& why) {
+  BeginNext(call_id);
   Tell(StepOf(call_id, v1::AdvanceLaunchRequest::STEP_NOT_SUBMITTED, why, ""),
        [this, call_id, why](const absl::StatusOr<v1::AdvanceLaunchResponse>&) {
          Finish(call_id, RenderError(why));

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_LAUNCH_CALLS_H_
 #define PI_INTERCOM_WORKER_AGENT_LAUNCH_CALLS_H_
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -65,6 +66,8 @@ class LaunchCalls {
   void Submit(const std::string& call_id);
   void HandleLaunch(const std::string& call_id, const Launch& launch);
 
+  // The launcher is done with a call: lets the next one come to it.
+  void BeginNext(const std::string& call_id);
   // Ends a call with nothing launched, telling the broker why.
   void GiveUp(const std::string& call_id, const absl::Status& why);
   void Finish(const std::string& call_id, const ToolResult& result);
@@ -80,6 +83,10 @@ class LaunchCalls {
   std::optional<HostLaunch> host_;
   // By call, which is the job.
   std::map<std::string, Open> open_;
+  // One launch at a time: the one that the launcher has, or is about to have;
+  // the others wait and are not announced yet, so that each can be cancelled.
+  std::string launched_;
+  std::deque<std::string> waiting_;
   // Last steps that the broker has not confirmed, by job: at most one for each
   // call that was begun while attached.
   std::map<std::string, v1::AdvanceLaunchRequest> untold_;

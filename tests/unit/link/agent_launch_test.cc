@@ -350,5 +350,41 @@ TEST_F(AgentLaunchTest, ACallThatIsCancelledTooLateSaysThatItGoesOn) {
   EXPECT_THAT(Steps(), Not(IsEmpty()));
 }
 
+TEST_F(AgentLaunchTest,
+       ALaunchThatWaitsForAnotherIsNotAnnouncedAndCanBeCancelled) {
+  Script(v1::Job::KIND_CREATE);
+  room_.Set(InPane());
+  room_.Block();
+  Initialize(HostFacts());
+  Create();
+  ASSERT_TRUE(room_.AwaitCalls(1));
+  Call("job-2", "intercom_create_worker", {{"projectDirectory", "part"}});
+  ASSERT_TRUE(AwaitCall("job_id: \"job-2\""));
+  Notify("tools/cancel", {{"callId", "job-2"}});
+  EXPECT_EQ(Result("job-2")["reason"], "CANCELLED");
+  room_.Unblock();
+  EXPECT_EQ(Result("job-1")["isError"], false);
+  EXPECT_TRUE(AwaitCall("STEP_NOT_SUBMITTED"));
+  EXPECT_THAT(Steps(), ::testing::UnorderedElementsAre("SUBMITTING", "LAUNCHED",
+                                                       "NOT_SUBMITTED"));
+  EXPECT_THAT(room_.calls(), ElementsAre("start /w/part"));
+}
+
+TEST_F(AgentLaunchTest, LaunchesComeToTheLauncherOneByOne) {
+  Script(v1::Job::KIND_CREATE);
+  room_.Set(InPane());
+  room_.Block();
+  Initialize(HostFacts());
+  Create();
+  ASSERT_TRUE(room_.AwaitCalls(1));
+  Call("job-2", "intercom_create_worker", {{"projectDirectory", "part"}});
+  ASSERT_TRUE(AwaitCall("job_id: \"job-2\""));
+  EXPECT_THAT(Steps(), ElementsAre("SUBMITTING"));
+  room_.Unblock();
+  EXPECT_EQ(Result("job-1")["isError"], false);
+  EXPECT_EQ(Result("job-2")["isError"], false);
+  EXPECT_THAT(room_.calls(), ElementsAre("start /w/part", "start /w/part"));
+}
+
 }  // namespace
 }  // namespace intercom
