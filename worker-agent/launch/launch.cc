@@ -151,6 +151,15 @@ Launch StartHostWith(const LaunchPlan& plan, const Surroundings& around,
       around, runner, random, {around.agent_path, "--launch", file->path()}};
   Launch launch = plan.launcher == "tmux" ? LaunchInTmux(clean, tools)
                                           : LaunchInHerdr(clean, tools);
+  if (launch.status.ok() && launch.host_pid == 0 && launch.pane.pid() > 0 &&
+      StartTicksOf(launch.pane.pid()) == 0) {
+    launch.status = LaunchFailed(
+        "the host ended as soon as it was started, in "
+        "pane " +
+        SafeLabel(launch.pane.pane()));
+    file->Withdraw();
+    return launch;
+  }
   if (launch.status.ok()) {
     file->Keep();
     launch.may_be_started = true;
