@@ -1,9 +1,8 @@
 import type { Capability } from "./contract.ts";
 
-/** What a recipe relies on was seen to hold in these versions of the host, and in no others. */
+/** What a recipe relies on was seen to hold in exactly these versions of the host, and in no others. */
 interface Verified {
-	readonly major: number;
-	readonly minor: number;
+	readonly versions: readonly string[];
 	readonly capabilities: readonly Capability[];
 	/** What was seen. test/live proves it on the installed host. */
 	readonly because: string;
@@ -11,8 +10,7 @@ interface Verified {
 
 const VERIFIED: readonly Verified[] = [
 	{
-		major: 1,
-		minor: 6,
+		versions: ["1.6.0"],
 		capabilities: ["stop", "close"],
 		because:
 			"abort() ends streaming, tools, retry backoff and both kinds of compaction without another model request, an abort before agent_start prevents the first one, and shutdown() of an idle session exits with code 0. Up to 0.84 abort() left a retry running.",
@@ -30,8 +28,7 @@ const ON_CTX = ["isIdle", "abort", "hasPendingMessages", "shutdown"];
 
 /** The jobs that this host is known to do safely. */
 export function capabilitiesOf(hostVersion: string, functions: HostFunctions): Capability[] {
-	const version = /^(\d+)\.(\d+)\.\d+$/.exec(hostVersion);
-	const entry = VERIFIED.find(({ major, minor }) => version !== null && major === Number(version[1]) && minor === Number(version[2]));
+	const entry = VERIFIED.find(({ versions }) => versions.includes(hostVersion));
 	if (entry === undefined) return [];
 	const areThere = hasAll(functions.pi, ON_PI) && hasAll(functions.ctx, ON_CTX);
 	return areThere ? [...entry.capabilities] : [];
@@ -39,8 +36,8 @@ export function capabilitiesOf(hostVersion: string, functions: HostFunctions): C
 
 /** Why a host without `capability` does nothing of the kind. */
 export function unverified(capability: Capability, hostVersion: string): string {
-	const versions = VERIFIED.filter((entry) => entry.capabilities.includes(capability)).map(({ major, minor }) => `${major}.${minor}.x`);
-	return `this host is Pi ${hostVersion}, which is not known to ${capability} safely (${versions.join(", ")} is); nothing was done`;
+	const versions = VERIFIED.filter((entry) => entry.capabilities.includes(capability)).flatMap((entry) => entry.versions);
+	return `this host is Pi ${hostVersion}, which is not known to ${capability} safely (verified: ${versions.join(", ")}); nothing was done. A person can verify another version with the extension's live tests (npm run test:live) and then add it to compatibility.ts`;
 }
 
 function hasAll(holder: object, names: readonly string[]): boolean {

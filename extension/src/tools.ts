@@ -114,9 +114,25 @@ function problem(text: string, summary: string, reason: string): ToolAnswer {
 	return { text, summary, isError: true, reason };
 }
 
+/** What tells whether a call happened: messages and launches are found by the call's id, other jobs are listed. */
+function whereToLook(name: string, callId: string): string {
+	switch (name) {
+		case "intercom_send":
+			return `\`intercom status ${callId}\` in a shell tells.`;
+		case "intercom_create_worker":
+		case "intercom_resume_worker":
+			return `\`intercom job show ${callId}\` in a shell tells.`;
+		case "intercom_stop_worker":
+		case "intercom_close_worker":
+			return "`intercom jobs` in a shell lists the job, if there is one.";
+		default:
+			return "Where intercom_list is at hand it shows how things are, and the workspace's config what was written.";
+	}
+}
+
 function outcomeUnknown(name: string, callId: string): ToolAnswer {
 	return problem(
-		`Outcome unknown: the intercom agent gave no answer to ${name}. It may or may not have happened; do not simply repeat it. Its id is ${callId}: \`intercom status ${callId}\` in a shell tells.`,
+		`Outcome unknown: the intercom agent gave no answer to ${name}. It may or may not have happened; do not simply repeat it. ${whereToLook(name, callId)}`,
 		`outcome unknown, id ${callId}`,
 		"OUTCOME_UNKNOWN",
 	);

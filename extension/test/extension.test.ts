@@ -60,6 +60,22 @@ async function receivedByNow(pi: FakePi, method: string): Promise<JsonObject[]> 
 	return received(method);
 }
 
+/** What the host answers to the agent's request `id`: each tool call shows what has arrived before it. */
+async function answerTo(pi: FakePi, id: string | number): Promise<JsonObject> {
+	for (;;) {
+		await receivedByNow(pi, "");
+		const answer = lines().find((message) => message.id === id && message.method === undefined);
+		if (isObject(answer?.result)) return answer.result;
+		if (isObject(answer?.error)) return answer.error;
+	}
+}
+
+/** The processes that this one has started and that have not ended. */
+function runningChildren(): string[] {
+	const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
+	return children.filter((pid) => pid !== "");
+}
+
 function deliver(id: string): JsonObject {
 	const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
 	return { method: "deliver", params: { deliveryId: `alice/${id}`, envelopeId: id, sequence: 1, kind: "message", quiet: false, redelivered: false, from, content: "Alice:\n> hi", summary: "hi" } };
@@ -129,6 +145,48 @@ describe("a terminal session", () => {
 		assert.deepEqual(sections, { intercom: "You are Builder now." });
 	});
 
+	test("that reloads its responsibility is given no message and no turn", async () => {
+		const pi = await start();
+		await pi.until(/named Builder/);
+		agentSends({ id: 1, method: "control", params: { controlId: "c", kind: "reloadResponsibility", entry: { ...ENTRY, name: "Tester", hash: "h2" }, instructions: "You are Tester." } });
+		await pi.until(/named Tester/);
+		assert.deepEqual(await answerTo(pi, 1), { ok: true });
+		assert.deepEqual(pi.sent, []);
+		assert.doesNotMatch(pi.happened.join(), /typed|aborted/);
+		assert.equal(pi.idle, true);
+	});
+
+	test("whose name can't be set stays reachable, and that is told", async () => {
+		const pi = new FakePi("s1", folder);
+		pi.nameProblem = "the session file is read-only";
+		await start("resume", pi);
+		await pi.until(/warning Intercom: the session could not be named Builder: the session file is read-only/);
+		assert.deepEqual(await receivedByNow(pi, "responsibility/loaded"), [{ entryHash: "h1" }]);
+		agentSends({ id: 1, method: "control", params: { controlId: "c", kind: "reloadResponsibility", entry: ENTRY, instructions: "You are Builder now." } }, deliver("m1"));
+		await pi.until(/sent m1/);
+		assert.deepEqual(await answerTo(pi, 1), { ok: true, warning: "the session could not be named Builder: the session file is read-only" });
+		const sections: Record<string, string> = {};
+		await pi.emit("before_agent_start", { systemPrompt: "", systemPromptOptions: { sections } });
+		assert.deepEqual(sections, { intercom: "You are Builder now." });
+	});
+
+	for (const mode of ["", "mute"]) {
+		test(`that is shut down while its ${mode === "" ? "" : `${mode} `}agent starts leaves no agent and no mark`, async () => {
+			process.env.FAKE_AGENT_MODE = mode;
+			try {
+				const children = runningChildren();
+				const pi = await start();
+				assert.equal(runningChildren().length, children.length + 1);
+				await pi.emit("session_shutdown", { reason: "quit" });
+				assert.deepEqual(runningChildren(), children);
+				assert.equal(process.env.PI_INTERCOM_SESSION, undefined);
+				assert.doesNotMatch(pi.happened.join(), /error|warning/);
+			} finally {
+				delete process.env.FAKE_AGENT_MODE;
+			}
+		});
+	}
+
 	test("that is refused for the present is attached once it may", async () => {
 		process.env.FAKE_AGENT_SESSION = JSON.stringify({ connection: "refused", tools: [], instructions: "", statusText: "", error: { code: "FAILED_PRECONDITION", reason: "CONFIG_INVALID", message: "line 3" } });
 		const pi = await start();
@@ -196,12 +254,7 @@ describe("a session's jobs", () => {
 	async function control(pi: FakePi, kind: string, params: JsonObject = {}): Promise<JsonObject> {
 		const id = `c${++controls}`;
 		agentSends({ id, method: "control", params: { controlId: id, kind, ...params } });
-		for (;;) {
-			await receivedByNow(pi, "");
-			const answer = lines().find((message) => message.id === id && message.method === undefined);
-			if (isObject(answer?.result)) return answer.result;
-			if (isObject(answer?.error)) return answer.error;
-		}
+		return answerTo(pi, id);
 	}
 
 	async function handsOver(pi: FakePi): Promise<void> {

@@ -122,6 +122,28 @@ describe("a tool call", () => {
 		assert.match(text, /intercom status id-1/);
 	});
 
+	for (const [tools, where, never] of [
+		[["intercom_send"], /`intercom status id-1`/, /job/],
+		[["intercom_create_worker", "intercom_resume_worker"], /`intercom job show id-1`/, /intercom status/],
+		[["intercom_stop_worker", "intercom_close_worker"], /`intercom jobs`/, /id-1/],
+		[["intercom_configure_worker", "intercom_reload_worker", "intercom_remove_worker", "intercom_report_work"], /intercom_list .* config/, /id-1/],
+	] as const) {
+		for (const name of tools) {
+			test(`of ${name} with an unknown outcome says where that tool's effect shows`, async () => {
+				const { timers, link, calls } = bench();
+				const answer = calls.run(name, {}, undefined);
+				await turns();
+				link.up = false;
+				link.calls[0]?.reject(new AgentGone("gone"));
+				await turns();
+				timers.advance(5_000);
+				const { text } = await answer;
+				assert.match(text, where);
+				assert.doesNotMatch(text, never);
+			});
+		}
+	}
+
 	test("without any agent says that nothing happened", async () => {
 		const { timers, link, calls } = bench();
 		link.up = false;

@@ -24,6 +24,8 @@ export class FakePi {
 	idle = true;
 	trusted = true;
 	stale = false;
+	/** What a session name is refused with, if it is. */
+	nameProblem: string | undefined;
 	mode = "tui";
 	readonly sessionId: string;
 	readonly #cwd: string;
@@ -61,6 +63,7 @@ export class FakePi {
 		getSessionName: () => this.sessionName,
 		setSessionName: (name: string) => {
 			this.#live();
+			if (this.nameProblem !== undefined) throw new Error(this.nameProblem);
 			this.sessionName = name;
 			this.#note(`named ${name}`);
 		},
