@@ -10,7 +10,7 @@
 
 namespace intercom {
 
-// Tells a workspace's coordinator, in a notice that wakes it, how a job ended.
+// Tells a workspace's coordinator, in a notice that wakes it, how a job goes.
 // On the state's thread.
 class JobNews {
  public:
@@ -21,6 +21,10 @@ class JobNews {
   // A notice about the job's worker that still waits is replaced. One that
   // can't be stored is in the log: the job itself says the same.
   void Tell(const JobRow& job, std::string topic, std::string text);
+
+  // The same inside a command, with its errors.
+  absl::Status Accept(const JobRow& job, std::string_view topic,
+                      std::string_view text, Effects& effects);
 
  private:
   StateRunner& runner_;

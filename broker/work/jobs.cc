@@ -23,6 +23,12 @@ absl::Status Jobs::Put(const JobRow& row, Effects& effects) {
   return absl::OkStatus();
 }
 
+absl::Status Jobs::PutTold(const JobRow& row, Effects& effects) {
+  INTERCOM_RETURN_IF_ERROR(store_.Put(row));
+  effects.AfterCommit([this, row] { fences_.Keep(row); });
+  return absl::OkStatus();
+}
+
 void Jobs::Advance(const std::string& job_id, States from, Change change,
                    Then then) {
   auto shared_then = std::make_shared<Then>(std::move(then));

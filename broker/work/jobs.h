@@ -50,6 +50,10 @@ class Jobs {
   // Inside a command: stores a job, new or changed.
   absl::Status Put(const JobRow& row, Effects& effects);
 
+  // Inside a command: stores what was told of a job, which changes nothing else
+  // of it.
+  absl::Status PutTold(const JobRow& row, Effects& effects);
+
   // Posts a change of a job that is in one of the states `from`; in another
   // one, nothing happens. `change` runs inside the command. `then` is called
   // when the change is durable, or with why it failed.
