@@ -36,6 +36,11 @@ constexpr char kOpenSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs WHERE state < 8 OR state = 12 ORDER BY job_id";
 
+constexpr char kUntoldSql[] =
+    "SELECT " INTERCOM_JOB_COLUMNS
+    " FROM jobs WHERE state >= 8 AND told < CASE state WHEN 12 THEN 1 ELSE 2 "
+    "END ORDER BY job_id";
+
 constexpr char kOpenOfSql[] = "SELECT " INTERCOM_JOB_COLUMNS
                               " FROM jobs WHERE session_id = ? AND root = ? "
                               "AND (state < 8 OR state = 12) ORDER BY job_id";
@@ -138,6 +143,12 @@ absl::StatusOr<std::vector<JobRow>> JobStore::Open() {
   INTERCOM_ASSIGN_OR_RETURN(Statement open, db_.Prepare(kOpenSql));
   open.Bind();
   return ReadRows(open);
+}
+
+absl::StatusOr<std::vector<JobRow>> JobStore::Untold() {
+  INTERCOM_ASSIGN_OR_RETURN(Statement untold, db_.Prepare(kUntoldSql));
+  untold.Bind();
+  return ReadRows(untold);
 }
 
 absl::StatusOr<std::vector<JobRow>> JobStore::OpenOf(

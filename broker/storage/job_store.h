@@ -78,6 +78,8 @@ class JobStore {
   absl::StatusOr<std::vector<JobRow>> Open();
   absl::StatusOr<std::vector<JobRow>> OpenOf(std::string_view root,
                                              std::string_view session_id);
+  // Jobs that ended or are uncertain, of which that was not told, by id.
+  absl::StatusOr<std::vector<JobRow>> Untold();
   // Pending jobs of a kind in a workspace.
   absl::StatusOr<int> CountPending(std::string_view root, v1::Job::Kind kind);
 

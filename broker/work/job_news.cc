@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "broker/base/error.h"
+#include "broker/base/status_macros.h"
 #include "broker/work/subject.h"
 #include "spdlog/spdlog.h"
 
@@ -18,10 +19,27 @@ void JobNews::Tell(const JobRow& job, std::string topic, std::string text) {
        }});
 }
 
+void JobNews::NeedNotTell(const JobRow& job) {
+  runner_.PostCommand(
+      {[this, id = job.job_id](Effects& effects) {
+         return jobs_.MarkTold(id, Told::kEnd, effects).status();
+       },
+       [id = job.job_id](const absl::Status& status) {
+         spdlog::warn("job {} may be told once more: {}", id,
+                      MessageOf(status));
+       }});
+}
+
 absl::Status JobNews::Accept(const JobRow& job, std::string_view topic,
                              std::string_view text, Effects& effects) {
   const auto workspace = mirror_.Find(job.root);
   if (workspace == nullptr) return absl::OkStatus();
+  // In one transaction with the notice: neither is without the other.
+  INTERCOM_ASSIGN_OR_RETURN(
+      const bool is_first,
+      jobs_.MarkTold(job.job_id, job.open() ? Told::kOpen : Told::kEnd,
+                     effects));
+  if (!is_first) return absl::OkStatus();
   const Recipient coordinator = CoordinatorOf(*workspace);
   v1::Sender subject = BrokerSender();
   if (job.session_id.empty()) {

@@ -76,6 +76,8 @@ class LaunchDesk : public AttachmentObserver {
   // What it has not submitted yet, it never will.
   void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
+  // Tells how a launch ended, where that is news.
+  void TellEnd(const JobRow& job);
 
  private:
   // One call of Begin on its way.

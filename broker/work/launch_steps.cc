@@ -192,12 +192,10 @@ void LaunchDesk::LookAtLaunches() {
 void LaunchDesk::TellSlow(const std::string& job_id) {
   runner_.PostCommand(
       {[this, job_id](Effects& effects) -> absl::Status {
-         INTERCOM_ASSIGN_OR_RETURN(auto job, store_.Find(job_id));
+         INTERCOM_ASSIGN_OR_RETURN(const auto job, store_.Find(job_id));
          if (!job.has_value() || !IsSlow(*job, clock_.Now())) {
            return absl::OkStatus();
          }
-         job->told = Told::kOpen;
-         INTERCOM_RETURN_IF_ERROR(jobs_.PutTold(*job, effects));
          return news_.Accept(
              *job, "LAUNCH",
              "The " + Describe(*job) + " of " + WorkerOf(*job) +

@@ -56,6 +56,7 @@ class StopDesk : public AttachmentObserver {
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment&, bool) override {}
   void OnJobChanged(const JobRow& job);
+  void TellEnd(const JobRow& job);
 
  private:
   // Those who wait for one job.
