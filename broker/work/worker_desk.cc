@@ -24,6 +24,7 @@ struct WorkerDesk::Configuration {
   CallerEvidence evidence;
   v1::AgentEntry entry;
   std::shared_ptr<const Workspace> workspace;
+  ConfigLanes::Guard guard;
   Done<v1::ConfigureWorkerResponse> done;
 };
 
@@ -63,6 +64,8 @@ void WorkerDesk::Configure(CallerEvidence evidence,
       [this, configuration](const DecidedCall& call,
                             Effects& effects) -> absl::Status {
         configuration->workspace = call.workspace;
+        configuration->guard =
+            WhileAttached(roster_, call.caller.host_session_id);
         INTERCOM_RETURN_IF_ERROR(CheckSession(configuration->entry.session_id(),
                                               call.workspace->root));
         INTERCOM_RETURN_IF_ERROR(fences_.Check(
@@ -128,7 +131,7 @@ void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
     }
     return UpsertWorker(read.bytes, entry);
   };
-  lanes_.Update(configuration->workspace->root, edit, nullptr,
+  lanes_.Update(configuration->workspace->root, edit, configuration->guard,
                 [this, configuration](auto snapshot) {
                   if (!snapshot.ok()) {
                     return configuration->done(snapshot.status());

@@ -176,6 +176,20 @@ TEST_F(WorkerDeskTest, NothingIsWrittenOnceTheFileNamesAnotherCoordinator) {
   EXPECT_EQ(ReadText(ConfigPath(root_)), text);
 }
 
+TEST_F(WorkerDeskTest, AQueuedChangeOfADeadGenerationIsRefused) {
+  const std::string before = ReadText(ConfigPath(root_));
+  Answer<absl::StatusOr<v1::ConfigureWorkerResponse>> answer;
+  WhileQueued(
+      [&] {
+        desk_.Configure(CallOf(coordinator_), EntryFor("x-1", "Builder"),
+                        answer.Callback());
+      },
+      [&] { Detach(coordinator_); });
+  EXPECT_THAT(answer.Wait(),
+              FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+  EXPECT_EQ(ReadText(ConfigPath(root_)), before);
+}
+
 TEST_F(WorkerDeskTest, OnlyTheCoordinatorConfigures) {
   EXPECT_THAT(
       Call(&WorkerDesk::Configure, CallOf(worker_), EntryFor("x-1", "Builder")),
