@@ -86,6 +86,14 @@ TEST_F(WorkerDeskTest, ConfigureWritesExactlyTheEntry) {
   EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
 }
 
+TEST_F(WorkerDeskTest, WhetherTheSessionEverAttachedIsTold) {
+  EXPECT_FALSE(Configure(EntryFor("x-1", "Builder"))->known());
+  const TestSession fresh = Join("x-1");
+  EXPECT_TRUE(Configure(EntryFor("x-1", "Builder"))->known());
+  Detach(fresh);
+  EXPECT_TRUE(Configure(EntryFor("x-1", "Builder"))->known());
+}
+
 TEST_F(WorkerDeskTest, ConfiguringTheSameAgainWritesNothing) {
   EXPECT_THAT(Configure(EntryFor("x-1", "Builder")), IsOk());
   const auto stamp = std::filesystem::last_write_time(ConfigPath(root_));
