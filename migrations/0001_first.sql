@@ -143,7 +143,10 @@ CREATE TABLE jobs (
   deadline_at_us INTEGER NOT NULL,   -- 0: none
   launcher TEXT NOT NULL,
   launch_token_hash TEXT NOT NULL,   -- empty: launches nothing
-  identity BLOB NOT NULL             -- intercom.v1.HostIdentity
+  identity BLOB NOT NULL,            -- intercom.v1.HostIdentity
+  -- What its coordinator was told: 0 nothing, 1 that it is open still, 2 its
+  -- end.
+  told INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX jobs_by_session ON jobs (session_id, created_at_us);

@@ -17,6 +17,8 @@ Attachment& Roster::Insert(Attachment attachment) {
   auto owned = std::make_unique<Attachment>(std::move(attachment));
   Attachment& added = *owned;
   departures_.erase(added.session_id);
+  added.live = live_[added.session_id] =
+      std::make_shared<std::atomic<bool>>(true);
   session_by_token_[added.token] = added.session_id;
   order_of_[added.session_id] = next_order_;
   by_order_[next_order_++] = &added;
@@ -31,6 +33,7 @@ bool Roster::Remove(std::string_view session_id, int64_t epoch,
     return false;
   }
   const std::string id = found->first;
+  live_.extract(id).mapped()->store(false);
   session_by_token_.erase(found->second->token);
   by_order_.erase(order_of_[id]);
   order_of_.erase(id);

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_BROKER_ROSTER_ROSTER_H_
 #define PI_INTERCOM_BROKER_ROSTER_ROSTER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -51,6 +52,9 @@ struct Attachment {
   // The session's own name.
   std::string session_name;
   absl::Time since;
+  // True until it leaves. The one thing of it that other threads may hold and
+  // read.
+  std::shared_ptr<const std::atomic<bool>> live;
 };
 
 // Who is attached, and who just left. Only memory: a restarted broker starts
@@ -100,6 +104,8 @@ class Roster {
 
   const Clock& clock_;
   absl::flat_hash_map<std::string, std::unique_ptr<Attachment>> by_session_;
+  // What Attachment::live is, by session.
+  absl::flat_hash_map<std::string, std::shared_ptr<std::atomic<bool>>> live_;
   absl::flat_hash_map<std::string, std::string> session_by_token_;
   // By order of attachment, for listings.
   std::map<int64_t, Attachment*> by_order_;

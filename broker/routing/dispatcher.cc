@@ -111,13 +111,14 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
                                       "a newer notice")
                                  .status());
   }
-  return Notify(sender, recipient, topic, text, quiet, effects);
+  return AddNotice(sender, recipient, topic, text, quiet, effects);
 }
 
-absl::Status Dispatcher::Notify(const v1::Sender& sender,
-                                const Recipient& recipient,
-                                std::string_view topic, std::string_view text,
-                                bool quiet, Effects& effects) {
+absl::Status Dispatcher::AddNotice(const v1::Sender& sender,
+                                   const Recipient& recipient,
+                                   std::string_view topic,
+                                   std::string_view text, bool quiet,
+                                   Effects& effects) {
   v1::Envelope notice;
   notice.set_envelope_id(NewUuid(random_));
   notice.set_kind(v1::ENVELOPE_KIND_NOTICE);

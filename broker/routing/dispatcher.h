@@ -77,6 +77,11 @@ class Dispatcher : public AttachmentObserver {
                             std::string_view text, bool quiet,
                             Effects& effects);
 
+  // The same for a notice that stands beside those that wait.
+  absl::Status AddNotice(const v1::Sender& sender, const Recipient& recipient,
+                         std::string_view topic, std::string_view text,
+                         bool quiet, Effects& effects);
+
   // What an agent says of a delivery to its session. Thread-safe.
   void OnReceipt(SessionKey key, v1::Receipt receipt);
   // What a session has of what Reconcile named. Thread-safe.
@@ -166,10 +171,6 @@ class Dispatcher : public AttachmentObserver {
   static absl::Status TooLate(const DeliveryStatus& status);
   // Gives a settled delivery's room back and offers the next.
   void Settled(const std::string& session_id, int64_t sequence);
-  // Accepts a notice as it is.
-  absl::Status Notify(const v1::Sender& sender, const Recipient& recipient,
-                      std::string_view topic, std::string_view text, bool quiet,
-                      Effects& effects);
   absl::Status TellSender(const v1::DeliveryRecord& record,
                           std::string_view topic, std::string_view what,
                           Effects& effects);

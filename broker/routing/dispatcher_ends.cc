@@ -296,9 +296,9 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
     return absl::OkStatus();
   }
   // Each end is told: none replaces another.
-  return Notify(broker,
-                {record.sender().session_id(), record.sender().name(), {}},
-                topic, text, /*quiet=*/false, effects);
+  return AddNotice(broker,
+                   {record.sender().session_id(), record.sender().name(), {}},
+                   topic, text, /*quiet=*/false, effects);
 }
 
 }  // namespace intercom

@@ -57,7 +57,7 @@ struct Rooms {
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
              port),
         job_book(*runner, job_store, fences, clock),
-        job_news(*runner, mirror, dispatcher),
+        job_news(*runner, mirror, dispatcher, job_book),
         close_record(*runner, lanes, mirror),
         launches(*runner, lanes, workspaces, roster, session_store, job_store,
                  job_book, fences, watch, job_news, clock, random),

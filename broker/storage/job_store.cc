@@ -9,16 +9,16 @@ namespace {
 #define INTERCOM_JOB_COLUMNS                                            \
   "job_id, kind, root, session_id, name, requested_by, state, reason, " \
   "detail, created_at_us, updated_at_us, deadline_at_us, launcher, "    \
-  "launch_token_hash, identity"
+  "launch_token_hash, identity, told"
 
 constexpr char kPutSql[] =
     "INSERT INTO jobs (" INTERCOM_JOB_COLUMNS
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job_id) DO UPDATE SET "
     "  session_id = excluded.session_id, name = excluded.name, "
     "  state = excluded.state, reason = excluded.reason, "
     "  detail = excluded.detail, updated_at_us = excluded.updated_at_us, "
-    "  identity = excluded.identity";
+    "  identity = excluded.identity, told = MAX(told, excluded.told)";
 
 constexpr char kFindSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS " FROM jobs WHERE job_id = ?";
@@ -35,6 +35,11 @@ constexpr char kTokenSql[] =
 constexpr char kOpenSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs WHERE state < 8 OR state = 12 ORDER BY job_id";
+
+constexpr char kUntoldSql[] =
+    "SELECT " INTERCOM_JOB_COLUMNS
+    " FROM jobs WHERE state >= 8 AND told < CASE state WHEN 12 THEN 1 ELSE 2 "
+    "END ORDER BY job_id";
 
 constexpr char kOpenOfSql[] = "SELECT " INTERCOM_JOB_COLUMNS
                               " FROM jobs WHERE session_id = ? AND root = ? "
@@ -82,7 +87,8 @@ JobRow ReadRow(const Statement& row) {
              .deadline_at = row.OptionalTime(11),
              .launcher = row.String(12),
              .launch_token_hash = row.String(13),
-             .identity = {}};
+             .identity = {},
+             .told = static_cast<Told>(row.Int(15))};
   // What is no identity proves none.
   if (!job.identity.ParseFromString(row.Bytes(14))) job.identity.Clear();
   return job;
@@ -111,7 +117,7 @@ absl::Status JobStore::Put(const JobRow& row) {
   put.Bind(row.job_id, row.kind, row.root, row.session_id, row.name,
            row.requested_by, row.state, row.reason, row.detail, row.created_at,
            row.updated_at, row.deadline_at, row.launcher, row.launch_token_hash,
-           Blob{identity});
+           Blob{identity}, static_cast<int>(row.told));
   return put.Run();
 }
 
@@ -141,6 +147,12 @@ absl::StatusOr<std::vector<JobRow>> JobStore::Open() {
   INTERCOM_ASSIGN_OR_RETURN(Statement open, db_.Prepare(kOpenSql));
   open.Bind();
   return ReadRows(open);
+}
+
+absl::StatusOr<std::vector<JobRow>> JobStore::Untold() {
+  INTERCOM_ASSIGN_OR_RETURN(Statement untold, db_.Prepare(kUntoldSql));
+  untold.Bind();
+  return ReadRows(untold);
 }
 
 absl::StatusOr<std::vector<JobRow>> JobStore::OpenOf(

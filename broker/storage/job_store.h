@@ -14,6 +14,14 @@
 
 namespace intercom {
 
+// What a coordinator was told of a job, in the order in which it is told.
+enum class Told {
+  kNothing = 0,
+  // That it did not end: it takes long, or is uncertain.
+  kOpen = 1,
+  kEnd = 2,
+};
+
 // A job as it is stored.
 struct JobRow {
   std::string job_id;
@@ -35,6 +43,7 @@ struct JobRow {
   // Of the secret that a launched host shows. Empty: it launches nothing.
   std::string launch_token_hash;
   v1::HostIdentity identity;
+  Told told = Told::kNothing;
 
   bool pending() const { return state <= v1::Job::STATE_SUBMITTED; }
   // Pending or uncertain.
@@ -55,7 +64,8 @@ class JobStore {
  public:
   explicit JobStore(Database& db) : db_(db) {}
 
-  // Adds a job, or stores it over what was known of it.
+  // Adds a job, or stores it over what was known of it. What was told stays
+  // told.
   absl::Status Put(const JobRow& row);
 
   absl::StatusOr<std::optional<JobRow>> Find(std::string_view job_id);
@@ -70,6 +80,8 @@ class JobStore {
                                              std::string_view session_id);
   // Open jobs of a kind in a workspace.
   absl::StatusOr<int> CountOpen(std::string_view root, v1::Job::Kind kind);
+  // Jobs that ended or are uncertain, of which that was not told, by id.
+  absl::StatusOr<std::vector<JobRow>> Untold();
   // Pending jobs of a kind in a workspace.
   absl::StatusOr<int> CountPending(std::string_view root, v1::Job::Kind kind);
 

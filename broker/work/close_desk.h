@@ -88,6 +88,8 @@ class CloseDesk : public AttachmentObserver {
   // A host that is gone, or starts anew, keeps no promise of its close.
   void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
+  // Tells how a close ended, or that it is uncertain.
+  void TellEnd(const JobRow& job);
 
  private:
   // A pending close of this broker.
@@ -125,7 +127,6 @@ class CloseDesk : public AttachmentObserver {
                     const v1::Handoff& handoff);
   // The config has it, or could not take it.
   void HandoffFailed(ReportPtr report, const absl::Status& why);
-  void TellEnd(const JobRow& job);
   // Lets the host of an attached session take mail again.
   void SendEndClose(const JobRow& job);
 

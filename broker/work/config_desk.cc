@@ -31,14 +31,16 @@ void ConfigDesk::Remove(CallerEvidence evidence,
                                   RouteToWorker(to, call.workspace->agents));
         INTERCOM_RETURN_IF_ERROR(
             CheckRemovable(call.workspace->root, removal->entry));
-        effects.AfterCommit([this, removal] {
+        effects.AfterCommit([this, removal,
+                             guard = WhileAttached(
+                                 roster_, call.caller.host_session_id)] {
           const auto edit =
               [id = removal->entry.session_id(), decided = removal->workspace](
                   const ReadConfig& read) -> absl::StatusOr<std::string> {
             INTERCOM_RETURN_IF_ERROR(CheckCoordinator(read, *decided));
             return RemoveWorker(read.bytes, id);
           };
-          lanes_.Update(removal->workspace->root, edit, nullptr,
+          lanes_.Update(removal->workspace->root, edit, guard,
                         [this, removal](auto snapshot) {
                           if (!snapshot.ok()) {
                             return removal->done(snapshot.status());
@@ -110,7 +112,9 @@ void ConfigDesk::SetMultiplexer(CallerEvidence evidence,
                            "none, headless. Nothing was written");
         }
         effects.AfterCommit([this, wanted, shared_done,
-                             decided = call.workspace] {
+                             decided = call.workspace,
+                             guard = WhileAttached(
+                                 roster_, call.caller.host_session_id)] {
           const auto edit =
               [wanted,
                decided](const ReadConfig& read) -> absl::StatusOr<std::string> {
@@ -118,7 +122,7 @@ void ConfigDesk::SetMultiplexer(CallerEvidence evidence,
             return intercom::SetMultiplexer(read.bytes, wanted);
           };
           lanes_.Update(
-              decided->root, edit, nullptr,
+              decided->root, edit, guard,
               [this, wanted, shared_done, decided](auto snapshot) {
                 if (!snapshot.ok()) return (*shared_done)(snapshot.status());
                 runner_.PostCommand(

@@ -2,10 +2,13 @@
 #define PI_INTERCOM_BROKER_WORK_COORDINATOR_CHECK_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "broker/base/error.h"
 #include "broker/config/config_file.h"
+#include "broker/config/config_lanes.h"
+#include "broker/roster/roster.h"
 #include "broker/roster/workspace_mirror.h"
 
 namespace intercom {
@@ -27,6 +30,21 @@ inline absl::Status CheckCoordinator(const ReadConfig& read,
                    decided.coordinator_session_id +
                    " back into the file, or have a person confirm the change "
                    "with: intercom coordinator take");
+}
+
+// The last word before such an edit is published: the attachment of
+// `session_id` whose call it was must be there still. ABORTED (OLD_EPOCH)
+// otherwise. Made on the state's thread.
+inline ConfigLanes::Guard WhileAttached(const Roster& roster,
+                                        std::string_view session_id) {
+  const Attachment* attachment = roster.Find(session_id);
+  if (attachment == nullptr) return nullptr;
+  return [live = attachment->live] {
+    if (live->load()) return absl::OkStatus();
+    return Error(absl::StatusCode::kAborted, "OLD_EPOCH",
+                 "the attachment that asked for this has left; nothing was "
+                 "written");
+  };
 }
 
 }  // namespace intercom

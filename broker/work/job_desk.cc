@@ -42,7 +42,18 @@ JobDesk::JobDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
 absl::Status JobDesk::Load() {
   INTERCOM_RETURN_IF_ERROR(jobs_.LoadAtStart());
   closes_.Load();
+  INTERCOM_RETURN_IF_ERROR(TellUntold());
   jobs_.Recover();
+  return absl::OkStatus();
+}
+
+absl::Status JobDesk::TellUntold() {
+  INTERCOM_ASSIGN_OR_RETURN(const auto untold, store_.Untold());
+  for (const JobRow& job : untold) {
+    if (job.is_launch()) launches_.TellEnd(job);
+    if (job.kind == v1::Job::KIND_STOP) stops_.TellEnd(job);
+    if (job.kind == v1::Job::KIND_CLOSE) closes_.TellEnd(job);
+  }
   return absl::OkStatus();
 }
 

@@ -51,6 +51,8 @@ class JobDesk {
   void Tick() { launches_.LookAtLaunches(); }
 
  private:
+  // Tells what an earlier broker did not come to tell.
+  absl::Status TellUntold();
   // The root that the caller's session sees; empty for all.
   std::string RootOf(const Caller& caller) const;
   // Empty for all.

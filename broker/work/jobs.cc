@@ -23,6 +23,16 @@ absl::Status Jobs::Put(const JobRow& row, Effects& effects) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> Jobs::MarkTold(const std::string& job_id, Told told,
+                                    Effects& effects) {
+  INTERCOM_ASSIGN_OR_RETURN(auto row, store_.Find(job_id));
+  if (!row.has_value() || row->told >= told) return false;
+  row->told = told;
+  INTERCOM_RETURN_IF_ERROR(store_.Put(*row));
+  effects.AfterCommit([this, row = *row] { fences_.Keep(row); });
+  return true;
+}
+
 void Jobs::Advance(const std::string& job_id, States from, Change change,
                    Then then) {
   auto shared_then = std::make_shared<Then>(std::move(then));

@@ -53,6 +53,11 @@ class Jobs {
   // Inside a command: stores a job, new or changed.
   absl::Status Put(const JobRow& row, Effects& effects);
 
+  // Inside a command: stores that `told` is told of a job, which changes
+  // nothing else of it. False if it was told before, or there is no such job.
+  absl::StatusOr<bool> MarkTold(const std::string& job_id, Told told,
+                                Effects& effects);
+
   // Posts a change of a job that is in one of the states `from`; in another
   // one, nothing happens. `change` runs inside the command. `then` is called
   // when the change is durable, or with why it failed.

@@ -284,6 +284,10 @@ void LaunchDesk::OnDetached(const Attachment& attachment, bool) {
 void LaunchDesk::OnJobChanged(const JobRow& job) {
   if (!job.is_launch()) return;
   if (job.state != v1::Job::STATE_REQUESTED) tokens_.erase(job.job_id);
+  TellEnd(job);
+}
+
+void LaunchDesk::TellEnd(const JobRow& job) {
   if (job.reason == "process_ended" || job.reason == "other_session") {
     news_.Tell(job, "LAUNCH",
                "The " + Describe(job) + " of " + WorkerOf(job) +

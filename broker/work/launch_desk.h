@@ -30,6 +30,8 @@ class LaunchDesk : public AttachmentObserver {
  public:
   // For how long a launch may wait to be submitted.
   static constexpr absl::Duration kSubmitWithin = absl::Seconds(60);
+  // A submitted launch that has not attached after this long is told of.
+  static constexpr absl::Duration kSlowAfter = absl::Seconds(90);
   // Pending launches of a workspace.
   static constexpr int kMaxPending = 64;
 
@@ -66,13 +68,16 @@ class LaunchDesk : public AttachmentObserver {
                                       const std::string& root,
                                       Effects& effects);
 
-  // Ends launches whose process has ended before its session attached.
+  // Ends launches whose process has ended before its session attached, and
+  // tells of those that take long: each once.
   void LookAtLaunches();
 
   void OnAttached(Attachment&) override {}
   // What it has not submitted yet, it never will.
   void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
+  // Tells how a launch ended, where that is news.
+  void TellEnd(const JobRow& job);
 
  private:
   // One call of Begin on its way.
@@ -91,6 +96,7 @@ class LaunchDesk : public AttachmentObserver {
   // Where the session of a job is opened.
   void DescribeLaunch(const Beginning& beginning, const JobRow& job,
                       v1::BeginLaunchResponse& response) const;
+  void TellSlow(const std::string& job_id);
   absl::Status ApplyStep(const v1::AdvanceLaunchRequest& request, JobRow& job);
 
   StateRunner& runner_;

@@ -31,6 +31,19 @@ std::string ReasonWord(const std::string& reason, const char* otherwise) {
   return word.empty() ? otherwise : word.substr(0, kMaxReasonCharacters);
 }
 
+// Whether it is time to tell that a launch has not attached.
+bool IsSlow(const JobRow& job, absl::Time now) {
+  return job.state == v1::Job::STATE_SUBMITTED && job.told == Told::kNothing &&
+         now - job.updated_at >= LaunchDesk::kSlowAfter;
+}
+
+// Where a person finds what was launched.
+std::string PlaceOf(const JobRow& job) {
+  const v1::Pane& pane = job.identity.pane();
+  if (pane.pane().empty()) return "its terminal";
+  return SafeLabel(pane.launcher(), 32) + " pane " + SafeLabel(pane.pane());
+}
+
 }  // namespace
 
 void LaunchDesk::Advance(CallerEvidence evidence,
@@ -171,8 +184,9 @@ void LaunchDesk::LookAtLaunches() {
   for (const JobRow& job : fences_.All()) {
     const int64_t pid = job.identity.host_pid();
     const int64_t ticks = job.identity.host_start_ticks();
-    if (!job.is_launch() || job.state == v1::Job::STATE_REQUESTED ||
-        !ProcessWatch::IsKnown(pid, ticks) || watch_.IsAlive(pid, ticks)) {
+    if (!job.is_launch() || job.state == v1::Job::STATE_REQUESTED) continue;
+    if (!ProcessWatch::IsKnown(pid, ticks) || watch_.IsAlive(pid, ticks)) {
+      if (IsSlow(job, clock_.Now())) TellSlow(job.job_id);
       continue;
     }
     jobs_.End(job.job_id, {v1::Job::STATE_SUBMITTED, v1::Job::STATE_UNCERTAIN},
@@ -180,6 +194,31 @@ void LaunchDesk::LookAtLaunches() {
               "its process " + std::to_string(pid) +
                   " ended before its session attached");
   }
+}
+
+void LaunchDesk::TellSlow(const std::string& job_id) {
+  runner_.PostCommand(
+      {[this, job_id](Effects& effects) -> absl::Status {
+         INTERCOM_ASSIGN_OR_RETURN(const auto job, store_.Find(job_id));
+         if (!job.has_value() || !IsSlow(*job, clock_.Now())) {
+           return absl::OkStatus();
+         }
+         return news_.Accept(
+             *job, "LAUNCH",
+             "The " + Describe(*job) + " of " + WorkerOf(*job) +
+                 " was submitted over 90 s ago, and its session has not "
+                 "attached yet. Look at " +
+                 PlaceOf(*job) +
+                 ": perhaps Pi asks there for trust in the directory, or it "
+                 "failed. Nothing was ended. The job is " +
+                 job->job_id + "; in a shell, intercom job show " +
+                 job->job_id + " tells how it stands.",
+             effects);
+       },
+       [job_id](const absl::Status& status) {
+         spdlog::error("the coordinator was not told of slow job {}: {}",
+                       job_id, MessageOf(status));
+       }});
 }
 
 }  // namespace intercom

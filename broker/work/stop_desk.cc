@@ -166,7 +166,11 @@ void StopDesk::OnJobChanged(const JobRow& job) {
     *response.mutable_job() = ToProto(job);
     done(std::move(response));
   }
-  if (is_known) return;
+  if (is_known) return news_.NeedNotTell(job);
+  TellEnd(job);
+}
+
+void StopDesk::TellEnd(const JobRow& job) {
   std::string text = job.state == v1::Job::STATE_SUCCEEDED
                          ? WorkerOf(job) + " has stopped"
                          : "Stopping " + WorkerOf(job) + " did not end well";

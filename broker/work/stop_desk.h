@@ -60,6 +60,7 @@ class StopDesk : public AttachmentObserver {
   // A host that has ended does nothing any more; an agent that has may be back.
   void OnDetached(const Attachment& attachment, bool restarting) override;
   void OnJobChanged(const JobRow& job);
+  void TellEnd(const JobRow& job);
 
  private:
   // Those who wait for one job.

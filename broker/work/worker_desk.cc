@@ -24,6 +24,8 @@ struct WorkerDesk::Configuration {
   CallerEvidence evidence;
   v1::AgentEntry entry;
   std::shared_ptr<const Workspace> workspace;
+  ConfigLanes::Guard guard;
+  bool known = false;
   Done<v1::ConfigureWorkerResponse> done;
 };
 
@@ -63,8 +65,12 @@ void WorkerDesk::Configure(CallerEvidence evidence,
       [this, configuration](const DecidedCall& call,
                             Effects& effects) -> absl::Status {
         configuration->workspace = call.workspace;
-        INTERCOM_RETURN_IF_ERROR(CheckSession(configuration->entry.session_id(),
-                                              call.workspace->root));
+        configuration->guard =
+            WhileAttached(roster_, call.caller.host_session_id);
+        INTERCOM_ASSIGN_OR_RETURN(
+            configuration->known,
+            CheckSession(configuration->entry.session_id(),
+                         call.workspace->root));
         INTERCOM_RETURN_IF_ERROR(fences_.Check(
             call.workspace->root, configuration->entry.session_id()));
         effects.AfterCommit(
@@ -76,18 +82,18 @@ void WorkerDesk::Configure(CallerEvidence evidence,
       });
 }
 
-absl::Status WorkerDesk::CheckSession(const std::string& session_id,
-                                      const std::string& root) {
+absl::StatusOr<bool> WorkerDesk::CheckSession(const std::string& session_id,
+                                              const std::string& root) {
   INTERCOM_RETURN_IF_ERROR(CheckSessionId(session_id));
   std::string home_root;
   if (const Attachment* attachment = roster_.Find(session_id)) {
     home_root = attachment->root;
   } else {
     INTERCOM_ASSIGN_OR_RETURN(const auto row, sessions_.Find(session_id));
-    if (!row.has_value()) return absl::OkStatus();
+    if (!row.has_value()) return false;
     home_root = row->workspace_root;
   }
-  if (home_root == root) return absl::OkStatus();
+  if (home_root == root) return true;
   return Error(absl::StatusCode::kFailedPrecondition,
                "SESSION_BELONGS_ELSEWHERE",
                "session " + session_id + " belongs to " +
@@ -128,7 +134,7 @@ void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
     }
     return UpsertWorker(read.bytes, entry);
   };
-  lanes_.Update(configuration->workspace->root, edit, nullptr,
+  lanes_.Update(configuration->workspace->root, edit, configuration->guard,
                 [this, configuration](auto snapshot) {
                   if (!snapshot.ok()) {
                     return configuration->done(snapshot.status());
@@ -151,6 +157,7 @@ void WorkerDesk::Published(std::shared_ptr<Configuration> configuration,
              *response.mutable_entry() = *entry;
            }
            response.set_attached(roster_.Find(id) != nullptr);
+           response.set_known(configuration->known || response.attached());
            response.set_changed(workspace->config_hash !=
                                 configuration->workspace->config_hash);
            configuration->done(std::move(response));

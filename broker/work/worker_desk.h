@@ -63,8 +63,9 @@ class WorkerDesk {
   struct Configuration;
 
   // Below: on the state's thread.
-  absl::Status CheckSession(const std::string& session_id,
-                            const std::string& root);
+  // Whether the session has ever attached; FAILED_PRECONDITION if elsewhere.
+  absl::StatusOr<bool> CheckSession(const std::string& session_id,
+                                    const std::string& root);
   void CheckDirectory(std::shared_ptr<Configuration> configuration);
   void Publish(std::shared_ptr<Configuration> configuration);
   void Published(std::shared_ptr<Configuration> configuration,

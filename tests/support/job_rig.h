@@ -161,7 +161,7 @@ class JobRig : public WorkRig {
   FakeProcesses processes_;
   ProcessWatch watch_{*runner_, clock_, processes_.TicksOf()};
   Jobs jobs_{*runner_, job_store_, fences_, clock_};
-  JobNews job_news_{*runner_, mirror_, dispatcher_};
+  JobNews job_news_{*runner_, mirror_, dispatcher_, jobs_};
   CloseRecord record_{*runner_, lanes_, mirror_};
   LaunchDesk launches_{*runner_,       lanes_,     workspaces_, roster_,
                        session_store_, job_store_, jobs_,       fences_,

@@ -1,6 +1,8 @@
 #ifndef PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 #define PI_INTERCOM_TESTS_SUPPORT_WORK_RIG_H_
 
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -124,6 +126,36 @@ class WorkRig : public RoutingRig {
       if (delivery.envelope().topic() == topic) found.push_back(delivery);
     }
     return found;
+  }
+  // Has `call` decided, and what it asks of the config's lane wait there until
+  // `meanwhile` has happened.
+  void WhileQueued(const std::function<void()>& call,
+                   const std::function<void()>& meanwhile) {
+    std::promise<void> release_first, release_second, reached_second;
+    Answer<absl::StatusOr<ConfigSnapshotPtr>> passed;
+    const auto hold = [this](std::promise<void>& release,
+                             std::promise<void>* reached, auto done) {
+      lanes_.Update(
+          root_,
+          [&release,
+           reached](const ReadConfig& read) -> absl::StatusOr<std::string> {
+            if (reached != nullptr) reached->set_value();
+            release.get_future().wait();
+            return read.bytes;
+          },
+          nullptr, std::move(done));
+    };
+    hold(release_first, nullptr, [](auto) {});
+    call();
+    Sync();  // Its look at the config waits.
+    hold(release_second, &reached_second, passed.Callback());
+    release_first.set_value();
+    reached_second.get_future().wait();
+    Sync();  // It is decided.
+    meanwhile();
+    release_second.set_value();
+    EXPECT_THAT(passed.Wait(), IsOk());
+    Sync();
   }
   // A close job of a session, in this state since now.
   void CloseJobIs(const std::string& session_id, v1::Job::State state,

@@ -38,7 +38,8 @@ class JobStoreTest : public ::testing::Test {
                .deadline_at = kNow + absl::Seconds(120),
                .launcher = "tmux",
                .launch_token_hash = "hash of " + id,
-               .identity = {}};
+               .identity = {},
+               .told = Told::kOpen};
     row.identity.set_host_pid(42);
     row.identity.mutable_pane()->set_pane(std::string("%1\0x", 4));
     return row;
@@ -47,6 +48,14 @@ class JobStoreTest : public ::testing::Test {
   std::unique_ptr<Database> db_ = MigratedInMemory();
   JobStore store_{*db_};
 };
+
+TEST_F(JobStoreTest, WhatWasToldStaysTold) {
+  ASSERT_THAT(store_.Put(Row("j-1")), IsOk());
+  JobRow untold = Row("j-1");
+  untold.told = Told::kNothing;
+  ASSERT_THAT(store_.Put(untold), IsOk());
+  EXPECT_EQ(store_.Find("j-1").value()->told, Told::kOpen);
+}
 
 TEST_F(JobStoreTest, AJobComesBackAsItWasStored) {
   ASSERT_THAT(store_.Put(Row("j-1")), IsOk());
@@ -58,6 +67,7 @@ TEST_F(JobStoreTest, AJobComesBackAsItWasStored) {
   EXPECT_EQ(found->name, "Reviewer");
   EXPECT_EQ(found->requested_by, "c-1");
   EXPECT_EQ(found->state, v1::Job::STATE_REQUESTED);
+  EXPECT_EQ(found->told, Told::kOpen);
   EXPECT_EQ(found->reason, "why");
   EXPECT_EQ(found->detail, "what");
   EXPECT_EQ(found->created_at, kNow);

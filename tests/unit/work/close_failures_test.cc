@@ -446,6 +446,26 @@ TEST_F(CloseFailuresTest, ARestartInterruptsWhatIsPendingAndRepeatsNothing) {
   EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
 }
 
+TEST_F(CloseFailuresTest, AnEndThatWasNotToldIsToldAtTheNextStartOnce) {
+  for (const auto state : {v1::Job::STATE_TIMED_OUT, v1::Job::STATE_SUCCEEDED,
+                           v1::Job::STATE_UNCERTAIN}) {
+    JobRow job;
+    job.job_id = "left-" + std::to_string(state);
+    job.kind = v1::Job::KIND_CLOSE;
+    job.root = root_;
+    job.session_id = "w-1";
+    job.name = "Reviewer";
+    job.state = state;
+    job.created_at = job.updated_at = clock_.Now();
+    Leave(job);
+    const size_t before = NoticesOf("CLOSE").size();
+    StartAnew();
+    EXPECT_THAT(NoticesOf("CLOSE"), SizeIs(before + 1));
+    StartAnew();
+    EXPECT_THAT(NoticesOf("CLOSE"), SizeIs(before + 1));
+  }
+}
+
 TEST_F(CloseFailuresTest, ARestartMakesAPersistedClosingUncertainAndFenced) {
   JobRow job;
   job.job_id = job_id_ = "left-closing";

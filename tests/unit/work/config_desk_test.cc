@@ -136,6 +136,27 @@ TEST_F(ConfigDeskTest, ARemovedSessionThatAttachesIsAnonymous) {
   EXPECT_EQ(Join("w-1").link->welcome().role(), v1::ROLE_ANONYMOUS);
 }
 
+TEST_F(ConfigDeskTest, AQueuedChangeOfADeadGenerationIsRefused) {
+  const std::string before = Config();
+  Answer<absl::StatusOr<v1::SetMultiplexerResponse>> set;
+  Answer<absl::StatusOr<v1::RemoveWorkerResponse>> removed;
+  WhileQueued(
+      [&] {
+        v1::SetMultiplexerRequest multiplexer;
+        multiplexer.set_multiplexer("tmux");
+        config_desk_.SetMultiplexer(CallOf(coordinator_), multiplexer,
+                                    set.Callback());
+        v1::RemoveWorkerRequest worker;
+        worker.set_to("Reviewer");
+        config_desk_.Remove(CallOf(coordinator_), worker, removed.Callback());
+      },
+      [&] { Detach(coordinator_); });
+  EXPECT_THAT(set.Wait(), FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+  EXPECT_THAT(removed.Wait(),
+              FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+  EXPECT_EQ(Config(), before);
+}
+
 TEST_F(ConfigDeskTest, OnlyTheCoordinatorRemoves) {
   v1::RemoveWorkerRequest request;
   request.set_to("Reviewer");

@@ -337,6 +337,49 @@ TEST_F(LaunchDeskTest, ALaunchOfWhichNothingIsKnownStays) {
   EXPECT_EQ(State(), v1::Job::STATE_SUBMITTED);
 }
 
+TEST_F(LaunchDeskTest, ALaunchThatDoesNotAttachIsToldOnce) {
+  Submit(Create());
+  v1::AdvanceLaunchRequest request;
+  request.set_job_id("job-1");
+  request.set_step(Step::STEP_LAUNCHED);
+  request.mutable_pane()->set_launcher("tmux");
+  request.mutable_pane()->set_pane("%7");
+  ASSERT_THAT(Ask<v1::AdvanceLaunchResponse>(launches_, &LaunchDesk::Advance,
+                                             CallOf(coordinator_), request),
+              IsOk());
+  Advance(LaunchDesk::kSlowAfter - absl::Seconds(1));
+  Look();
+  EXPECT_THAT(NoticesOf("LAUNCH"), IsEmpty());
+  Advance(absl::Seconds(1));
+  Look();
+  ASSERT_THAT(NoticesOf("LAUNCH"), SizeIs(1));
+  EXPECT_THAT(NoticesOf("LAUNCH")[0], HasSubstr("tmux pane %7"));
+  EXPECT_THAT(NoticesOf("LAUNCH")[0], HasSubstr("intercom job show job-1"));
+  EXPECT_EQ(State(), v1::Job::STATE_SUBMITTED);
+  Look();
+  StartAnew();
+  Look();
+  EXPECT_THAT(NoticesOf("LAUNCH"), SizeIs(1));
+}
+
+TEST_F(LaunchDeskTest, SlowLaunchesAreToldEachForItself) {
+  Submit(Create("job-1"));
+  Submit(Create("job-2"));
+  Detach(coordinator_);
+  Advance(LaunchDesk::kSlowAfter);
+  Look();
+  coordinator_ = Join("c-1");
+  Sync();
+  EXPECT_THAT(NoticesOf("LAUNCH"), SizeIs(2));
+}
+
+TEST_F(LaunchDeskTest, ALaunchThatHasAttachedIsNotToldOf) {
+  JoinWithToken("x-1", Submit(Create()));
+  Advance(LaunchDesk::kSlowAfter);
+  Look();
+  EXPECT_THAT(NoticesOf("LAUNCH"), IsEmpty());
+}
+
 TEST_F(LaunchDeskTest, ALaunchThatCannotBeStoredIsNotHandedOut) {
   EXPECT_THAT(OnState([&] {
                 return runner_->database().Execute(

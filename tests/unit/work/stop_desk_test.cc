@@ -54,6 +54,15 @@ TEST_F(StopDeskTest, AnswersWhenTheHostStandsStill) {
   EXPECT_THAT(NoticesOf("STOP"), IsEmpty());
 }
 
+TEST_F(StopDeskTest, AnAnsweredStopIsNotToldAtTheNextStart) {
+  const StopAnswer answer = PostStop();
+  AnswerLast(worker_, v1::Control::KIND_STOP, Ok());
+  SayEvent(worker_, Job(), v1::JobEvent::EVENT_STOPPED);
+  ASSERT_THAT(answer.Wait(), IsOk());
+  StartAnew();
+  EXPECT_THAT(NoticesOf("STOP"), IsEmpty());
+}
+
 TEST_F(StopDeskTest, AHostThatIsNotVerifiedIsRefusedBeforeAnything) {
   v1::Hello hello = WorkerHello("w-2");
   hello.clear_capabilities();

@@ -86,6 +86,14 @@ TEST_F(WorkerDeskTest, ConfigureWritesExactlyTheEntry) {
   EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
 }
 
+TEST_F(WorkerDeskTest, WhetherTheSessionEverAttachedIsTold) {
+  EXPECT_FALSE(Configure(EntryFor("x-1", "Builder"))->known());
+  const TestSession fresh = Join("x-1");
+  EXPECT_TRUE(Configure(EntryFor("x-1", "Builder"))->known());
+  Detach(fresh);
+  EXPECT_TRUE(Configure(EntryFor("x-1", "Builder"))->known());
+}
+
 TEST_F(WorkerDeskTest, ConfiguringTheSameAgainWritesNothing) {
   EXPECT_THAT(Configure(EntryFor("x-1", "Builder")), IsOk());
   const auto stamp = std::filesystem::last_write_time(ConfigPath(root_));
@@ -174,6 +182,20 @@ TEST_F(WorkerDeskTest, NothingIsWrittenOnceTheFileNamesAnotherCoordinator) {
                                  "COORDINATOR_CHANGED"));
   EXPECT_THAT(MessageOf(refused.status()), HasSubstr("x-9"));
   EXPECT_EQ(ReadText(ConfigPath(root_)), text);
+}
+
+TEST_F(WorkerDeskTest, AQueuedChangeOfADeadGenerationIsRefused) {
+  const std::string before = ReadText(ConfigPath(root_));
+  Answer<absl::StatusOr<v1::ConfigureWorkerResponse>> answer;
+  WhileQueued(
+      [&] {
+        desk_.Configure(CallOf(coordinator_), EntryFor("x-1", "Builder"),
+                        answer.Callback());
+      },
+      [&] { Detach(coordinator_); });
+  EXPECT_THAT(answer.Wait(),
+              FailsWith(absl::StatusCode::kAborted, "OLD_EPOCH"));
+  EXPECT_EQ(ReadText(ConfigPath(root_)), before);
 }
 
 TEST_F(WorkerDeskTest, OnlyTheCoordinatorConfigures) {
