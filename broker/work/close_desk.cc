@@ -145,9 +145,6 @@ void CloseDesk::OnJobChanged(const JobRow& job) {
   if (job.pending()) return;
   runs_.erase(job.job_id);
   TellEnd(job);
-  // Nobody needs the handoff any more.
-  dispatcher_.Withdraw(HandoffRequestId(job.job_id), v1::DELIVERY_END_CANCELLED,
-                       "the close job is over", [](const absl::Status&) {});
   if (job.open()) return;
   if (job.state != v1::Job::STATE_SUCCEEDED) SendEndClose(job);
   dispatcher_.EndClosing(job.session_id);
@@ -174,6 +171,10 @@ void CloseDesk::OnAttached(Attachment& attachment) {
 }
 
 void CloseDesk::TellEnd(const JobRow& job) {
+  // Nobody needs the handoff any more. First, since the next broker does what
+  // was not told.
+  dispatcher_.Withdraw(HandoffRequestId(job.job_id), v1::DELIVERY_END_CANCELLED,
+                       "the close job is over", [](const absl::Status&) {});
   const std::string what = " (" + Describe(job) + ")";
   const std::string why = job.detail.empty() ? "" : ": " + job.detail;
   std::string text;
