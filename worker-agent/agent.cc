@@ -181,6 +181,7 @@ void Agent::ReportLoaded() {
 
 void Agent::TakeEntry(const v1::AgentEntry& entry) {
   view_.Reloaded(entry);
+  title_.TryAgain();
   ReportLoaded();
   Publish();
 }

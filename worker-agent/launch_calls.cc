@@ -48,6 +48,11 @@ absl::Status Cancelled() {
                "the call was cancelled before anything was launched");
 }
 
+// A list shows no launch of a session that is not there yet.
+std::string WhereToLook(const std::string& job_id) {
+  return "intercom job show " + job_id + " in a shell tells how it stands";
+}
+
 // `status` with words before and after what it says.
 absl::Status Around(const std::string& before, const absl::Status& status,
                     const std::string& after) {
@@ -97,9 +102,8 @@ void LaunchCalls::HandleBegun(
             open.repeated
                 ? Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
                         "an agent that has died may have launched job " +
-                            call_id +
-                            ", and the broker did not answer; intercom_list "
-                            "shows how things are")
+                            call_id + ", and the broker did not answer; " +
+                            WhereToLook(call_id))
                 : NotBegun()));
   }
   open.begun = *begun;
@@ -205,7 +209,8 @@ std::optional<ToolResult> LaunchCalls::Cancel(const std::string& call_id) {
         absl::StatusCode::kCancelled, "OUTCOME_UNKNOWN",
         "cancelled when job " + call_id +
             " had been submitted to the launcher already: it goes on, and a "
-            "session may attach; intercom_list shows it"));
+            "session may attach; " +
+            WhereToLook(call_id)));
   }
   found->second.cancelled = true;
   if (found->second.repeated) {
@@ -213,7 +218,7 @@ std::optional<ToolResult> LaunchCalls::Cancel(const std::string& call_id) {
         Error(absl::StatusCode::kCancelled, "OUTCOME_UNKNOWN",
               "cancelled; this call launches nothing any more, but an agent "
               "that has died may have launched job " +
-                  call_id + ": intercom_list shows it"));
+                  call_id + "; " + WhereToLook(call_id)));
   }
   return RenderError(Cancelled());
 }

@@ -10,7 +10,8 @@
 namespace intercom {
 
 // Keeps the tab of a worker under the worker's name. A failure is told once and
-// changes nothing else: the same name is not tried again. Not thread-safe.
+// changes nothing else: the same name is not tried again before TryAgain(). Not
+// thread-safe.
 class TabTitle {
  public:
   // `warn` tells a person. What is passed must outlive this object; `panes` is
@@ -20,12 +21,16 @@ class TabTitle {
       : room_(room), panes_(panes), warn_(std::move(warn)) {}
 
   void Show(const std::string& name);
+  // Lets the next Show() try a name that could not be shown, once more.
+  void TryAgain();
 
  private:
   const LaunchRoom& room_;
   Background& panes_;
   const std::function<void(const std::string& text)> warn_;
+  // The name that was asked for last, and whether that failed.
   std::string shown_;
+  bool failed_ = false;
 };
 
 }  // namespace intercom

@@ -174,7 +174,8 @@ void ToolCalls::Dispatch(const std::string& name, const Json& arguments,
                 ? Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
                         "an agent that has died may have made this call, and "
                         "this one is not connected now; whether it took "
-                        "effect is unknown, intercom_list shows how things are")
+                        "effect is unknown: intercom_list, or intercom jobs in "
+                        "a shell, shows how things are")
                 : NotConnected()));
   }
   for (const Row& row : kTable) {

@@ -28,9 +28,8 @@ bool DidNothing(const absl::Status& status) {
 
 absl::Status Failure(const absl::Status& status) {
   if (!absl::IsNotFound(status)) return LaunchFailed(status);
-  return LauncherUnavailable(MessageOf(status) +
-                             "; start Herdr, or choose another launcher with "
-                             "intercom_set_multiplexer");
+  return LauncherUnavailable(MessageOf(status) + "; start Herdr, " +
+                             OtherLauncher("tmux"));
 }
 
 std::string Where(const v1::Pane& pane) {
@@ -174,12 +173,15 @@ Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
 Launch LaunchInHerdr(const LaunchPlan& plan, const LaunchTools& tools) {
   const std::string workspace =
       ValueOf(tools.around.environment, "HERDR_WORKSPACE_ID");
-  if (ValueOf(tools.around.environment, "HERDR_ENV") != "1" ||
-      workspace.empty()) {
+  const std::string mark = ValueOf(tools.around.environment, "HERDR_ENV");
+  if (mark != "1" || workspace.empty()) {
+    // Only one of them is worth a word: something has changed it.
+    const char* const odd = mark == "1" ? " (HERDR_WORKSPACE_ID is missing)"
+                            : !workspace.empty() ? " (HERDR_ENV is not 1)"
+                                                 : "";
     return NotLaunched(LauncherUnavailable(
-        "this session does not run in a Herdr pane (HERDR_ENV and "
-        "HERDR_WORKSPACE_ID say so); start the coordinator in Herdr, or choose "
-        "another launcher with intercom_set_multiplexer"));
+        std::string("this session does not run in a Herdr pane") + odd +
+        "; start the coordinator in Herdr, " + OtherLauncher("tmux")));
   }
   const HerdrClient client(tools.runner, "");
   Launch launch;

@@ -94,6 +94,11 @@ absl::Status LauncherUnavailable(const std::string& why) {
                why);
 }
 
+std::string OtherLauncher(const std::string& name) {
+  return "name launcher: " + name +
+         " in the call if it is a new worker, or ask the person";
+}
+
 absl::Status LaunchFailed(const std::string& why) {
   return Error(absl::StatusCode::kUnavailable, "LAUNCH_FAILED", why);
 }

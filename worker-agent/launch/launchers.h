@@ -34,6 +34,8 @@ Launch LaunchInHerdr(const LaunchPlan& plan, const LaunchTools& tools);
 Launch NotLaunched(absl::Status status);
 // LAUNCHER_UNAVAILABLE: what is missing, in words.
 absl::Status LauncherUnavailable(const std::string& why);
+// What a model may do about it: the config's launcher is a person's choice.
+std::string OtherLauncher(const std::string& name);
 // LAUNCH_FAILED, or LAUNCH_TIMED_OUT if `cause` says so.
 absl::Status LaunchFailed(const absl::Status& cause);
 absl::Status LaunchFailed(const std::string& why);

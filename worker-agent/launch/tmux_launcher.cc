@@ -25,10 +25,9 @@ Launch Make(const tmux::Argv& argv, const CommandRunner& runner,
             tmux::Created& created) {
   const absl::StatusOr<CommandOutput> output = runner.Run(argv);
   if (absl::IsNotFound(output.status())) {
-    return NotLaunched(
-        LauncherUnavailable(MessageOf(output.status()) +
-                            "; install tmux, or choose another launcher with "
-                            "intercom_set_multiplexer"));
+    return NotLaunched(LauncherUnavailable(MessageOf(output.status()) +
+                                           "; install tmux, " +
+                                           OtherLauncher("herdr")));
   }
   if (output.ok() && output->exit_code != 0) {
     return NotLaunched(LaunchFailed(Said(*output)));
@@ -70,9 +69,11 @@ std::string OwnSession(const Surroundings& around, const CommandRunner& runner,
 }
 
 absl::Status ServerGone(const std::string& socket) {
-  return LauncherUnavailable(
-      "the tmux server that TMUX names (" + SafeLabel(socket, 200) +
-      ") is gone; start the coordinator in a tmux that runs, or unset TMUX");
+  return LauncherUnavailable("the tmux server that TMUX names (" +
+                             SafeLabel(socket, 200) +
+                             ") is gone; start the coordinator in a tmux that "
+                             "runs, or without TMUX; " +
+                             OtherLauncher("herdr"));
 }
 
 Launch InNewWindow(const LaunchPlan& plan, const LaunchTools& tools) {

@@ -46,7 +46,10 @@ Tool ListTool() {
               "under way, waiting mail, and their responsibility. Disturbs "
               "nobody.",
           .prompt_snippet = "See who is in the workspace and what they do",
-          .prompt_guidelines = {},
+          .prompt_guidelines =
+              {"Use intercom_list to see who is there and what all of them do; "
+               "how far such facts can be relied on is in "
+               "intercom_worker_status."},
           .parameters = ObjectSchema(Json::object(), {}),
           .operation = "roster.list",
           .effect = "nothing"};
@@ -89,7 +92,11 @@ Tool RequestStatusTool() {
               "See what one worker is doing, and have its extension report for "
               "itself. Starts no turn there and interrupts nothing.",
           .prompt_snippet = "See what one worker is doing",
-          .prompt_guidelines = {},
+          .prompt_guidelines =
+              {"Use intercom_request_status for one worker at this moment, "
+               "intercom_list for all of them, and intercom_worker_status "
+               "before a decision that needs reliable facts. The worker's own "
+               "report starts no turn: don't wait for it."},
           .parameters = ObjectSchema({{"to", Worker()}}, {"to"}),
           .operation = "status.request",
           .effect = "worker"};
@@ -102,7 +109,9 @@ Tool ReportStatusTool() {
               "Tell the coordinator your session id, port and whether you are "
               "busy. A fact, not a result: send results with intercom_send.",
           .prompt_snippet = "Tell the coordinator that you are there",
-          .prompt_guidelines = {},
+          .prompt_guidelines =
+              {"intercom_report_status wakes nobody and brings no answer: call "
+               "it only when somebody asks where you are."},
           .parameters = ObjectSchema(Json::object(), {}),
           .operation = "status.report",
           .effect = "mail"};
@@ -132,9 +141,10 @@ Tool ReportWorkTool() {
             ChoiceSchema("What holds now.", {"blocked", "needs_decision",
                                              "ready_for_review", "clear"})},
            {"summary",
-            TextSchema("What it is about, in a few sentences that stand alone. "
-                       "Required, but for clear, which has none.",
-                       1, 2000)}},
+            TextSchema("What it is about, in one paragraph without line breaks "
+                       "that stands alone. Required, but for clear, which has "
+                       "none.",
+                       0, 2000)}},
           {"status"}),
       .operation = "work.report",
       .effect = "mail"};

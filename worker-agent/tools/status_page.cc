@@ -19,6 +19,14 @@ using Page = nlohmann::ordered_json;
 using Time = google::protobuf::Timestamp;
 
 constexpr int kMaxErrors = 20;
+// Enough for a path, the line and the column in it, and what to do.
+constexpr size_t kMaxErrorCharacters = 600;
+
+// Whether it has a report that was not taken back.
+bool HasOpenReport(const v1::WorkerStatus& worker) {
+  return worker.has_report() &&
+         worker.report().status() != v1::Report::STATUS_CLEAR;
+}
 
 Page TimeOrNull(bool is_set, const Time& time) {
   return is_set ? Page(Rfc3339(time)) : Page();
@@ -74,7 +82,9 @@ Page PageOf(const v1::WorkerStatus& worker, const Time& now) {
   page["observationAgeSeconds"] = worker.has_observation_age_seconds()
                                       ? Page(worker.observation_age_seconds())
                                       : Page();
-  page["stale"] = worker.stale();
+  // Of what is not known, nothing is fresh either.
+  page["stale"] =
+      worker.has_observation_age_seconds() ? Page(worker.stale()) : Page();
   page["evidence"] = EvidenceLabel(worker.evidence());
   page["connection"] = {
       {"state", ConnectionLabel(worker.connection().state())},
@@ -85,7 +95,8 @@ Page PageOf(const v1::WorkerStatus& worker, const Time& now) {
       worker.has_handoff() ? PageOf(worker.handoff(), now) : Page();
   page["closeJob"] =
       worker.has_close_job() ? PageOf(worker.close_job(), now) : Page();
-  page["report"] = worker.has_report() ? PageOf(worker.report(), now) : Page();
+  page["report"] =
+      HasOpenReport(worker) ? PageOf(worker.report(), now) : Page();
   page["waiting"] = worker.waiting();
   return page;
 }
@@ -94,7 +105,7 @@ Page PageOf(const v1::WorkerStatus& worker, const Time& now) {
 Page FrameOf(const v1::GetWorkerStatusResponse& response, bool truncated) {
   Page errors = Page::array();
   for (int i = 0; i < std::min(response.errors_size(), kMaxErrors); ++i) {
-    errors.push_back(SafeLabel(response.errors(i), 200));
+    errors.push_back(SafeLabel(response.errors(i), kMaxErrorCharacters));
   }
   return {{"at", Rfc3339(response.at())},
           {"totalInSnapshot", response.total_in_snapshot()},
@@ -119,9 +130,7 @@ std::string SummaryOf(const v1::GetWorkerStatusResponse& response) {
       ++connected;
     }
     const v1::Report& report = worker.report();
-    if (!worker.has_report() || report.status() == v1::Report::STATUS_CLEAR) {
-      continue;
-    }
+    if (!HasOpenReport(worker)) continue;
     reports += "; " + NameOr(worker.name(), worker.session_id()) + " " +
                std::string(ReportLabel(report.status())) +
                (report.overdue() ? ", overdue" : "");

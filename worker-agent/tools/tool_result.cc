@@ -16,9 +16,13 @@ std::string RecipientOf(const v1::DeliveryRecord& record) {
   return NameOr(record.recipient_name(), record.recipient_session_id());
 }
 
-// "loaded", or what is missing; empty for sessions without an entry.
+// "loaded", or what is missing; empty for sessions without an entry, and for
+// those that are away and so have nothing loaded.
 std::string LoadedLabel(const v1::RosterEntry& entry) {
-  if (entry.description().empty()) return "";
+  if (entry.description().empty() ||
+      entry.presence() != v1::PRESENCE_ATTACHED) {
+    return "";
+  }
   if (entry.responsibility_outdated()) return "outdated";
   return entry.responsibility_loaded() ? "loaded" : "not loaded";
 }
@@ -140,10 +144,14 @@ std::string RosterTable(
 ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response) {
   ToolResult result;
   result.text = "Workspace " + SafeLabel(response.root(), 4096) + "\n";
+  const bool is_flawed = !response.config_error().empty();
+  const std::string error = SafeLabel(response.config_error(), 1000);
   if (response.stale()) {
     result.text +=
-        "The config is invalid now, so this is the last good state: " +
-        SafeLabel(response.config_error(), 1000) + "\n";
+        "The config is invalid now, so this is the last good state: " + error +
+        "\n";
+  } else if (is_flawed) {
+    result.text += "About the config: " + error + "\n";
   }
   result.text += RosterTable(response.entries());
   int attached = 0;
@@ -152,7 +160,9 @@ ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response) {
   }
   result.summary = std::to_string(response.entries_size()) + " sessions, " +
                    std::to_string(attached) + " attached" +
-                   (response.stale() ? ", config invalid" : "");
+                   (response.stale() ? ", config invalid"
+                    : is_flawed      ? ", config needs a person"
+                                     : "");
   return result;
 }
 
@@ -160,7 +170,8 @@ ToolResult RenderRequestedStatus(const v1::RequestStatusResponse& response) {
   ToolResult result;
   result.text = EntrySentence(response.entry()) + "\n";
   result.text += response.report_requested()
-                     ? "Its own report follows as a notice.\n"
+                     ? "Its own report is added to this session without "
+                       "starting a turn; don't wait for it.\n"
                      : "It was not asked for a report of its own.\n";
   result.summary = SafeLabel(EntrySentence(response.entry()), 120);
   return result;

@@ -17,12 +17,19 @@ ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response) {
                        "its name and responsibility on.\n"
                      : "It is not attached; it loads the entry when it "
                        "attaches next.\n";
+  if (!response.known()) {
+    result.text +=
+        "But no session of this id has ever attached to this broker: check it "
+        "against the registration.\n";
+  }
   result.summary =
-      name + (response.changed() ? " configured" : " was configured already");
+      name + (response.changed() ? " configured" : " was configured already") +
+      (response.known() ? "" : ", session unknown");
   result.details = {{"sessionId", response.entry().session_id()},
                     {"name", response.entry().name()},
                     {"attached", response.attached()},
-                    {"changed", response.changed()}};
+                    {"changed", response.changed()},
+                    {"known", response.known()}};
   return result;
 }
 

@@ -84,7 +84,11 @@ Tool ReloadWorkerTool() {
               "that the worker's host said that it did.",
           .prompt_snippet =
               "Let a worker load its configured name and responsibility",
-          .prompt_guidelines = {},
+          .prompt_guidelines =
+              {"Call intercom_reload_worker after each "
+               "intercom_configure_worker of an attached worker, and before "
+               "you send it work: it starts no turn there. One that is away "
+               "loads its entry by itself when it returns."},
           .parameters = ObjectSchema({{"to", Worker()}}, {"to"}),
           .operation = "worker.reload",
           .effect = "worker"};

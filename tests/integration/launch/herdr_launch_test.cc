@@ -105,13 +105,24 @@ TEST_F(HerdrLaunchTest, AHostInHerdrDoesNotBelieveToBeInTmux) {
 
 TEST_F(HerdrLaunchTest, OutsideOfHerdrItIsUnavailable) {
   const HerdrStandIn herdr(rig_);
-  for (const char* missing : {"HERDR_ENV", "HERDR_WORKSPACE_ID"}) {
+  using Names = std::vector<std::string>;
+  for (const Names& missing : {Names{"HERDR_ENV"}, Names{"HERDR_WORKSPACE_ID"},
+                               Names{"HERDR_ENV", "HERDR_WORKSPACE_ID"}}) {
     Environment inside = herdr.Inside();
-    inside[missing] = "";
+    for (const std::string& name : missing) inside[name] = "";
     const Launch launch =
         StartHost(rig_.Plan("herdr", "app", fifo_), rig_.Around(inside));
     EXPECT_THAT(launch.status, FailsWith(absl::StatusCode::kFailedPrecondition,
                                          "LAUNCHER_UNAVAILABLE"));
+    const std::string said(launch.status.message());
+    EXPECT_THAT(said, HasSubstr("name launcher: tmux"));
+    EXPECT_THAT(said, HasSubstr("ask the person"));
+    EXPECT_THAT(said, Not(HasSubstr("intercom_set_multiplexer")));
+    if (missing.size() == 1) {
+      EXPECT_THAT(said, HasSubstr("(" + missing[0] + " is "));
+    } else {
+      EXPECT_THAT(said, Not(HasSubstr("HERDR_")));
+    }
     ExpectNothingLeft(launch);
   }
   EXPECT_EQ(herdr.Panes(), 1u);

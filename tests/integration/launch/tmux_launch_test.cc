@@ -192,6 +192,8 @@ TEST_F(TmuxLaunchTest, AMissingTmuxIsAnErrorAndNothingIsLeft) {
                 rig_.Around({{"PATH", rig_.temp_.path().string()}}));
   EXPECT_THAT(launch.status, FailsWith(absl::StatusCode::kFailedPrecondition,
                                        "LAUNCHER_UNAVAILABLE"));
+  EXPECT_THAT(std::string(launch.status.message()),
+              HasSubstr("name launcher: herdr in the call"));
   EXPECT_FALSE(launch.may_be_started);
   EXPECT_EQ(rig_.LaunchFiles(), 0u);
 }

@@ -325,5 +325,36 @@ TEST_F(AgentControlsTest, ATabThatCantBeNamedIsToldOnceAndHarmsNothing) {
   EXPECT_EQ(Result("call-1")["isError"], false);
 }
 
+TEST_F(AgentControlsTest, AReloadTriesToNameTheTabAgain) {
+  FakeLaunchRoom::Answers answers;
+  answers.naming =
+      Error(absl::StatusCode::kUnavailable, "LAUNCH_FAILED", "no server");
+  room_.Set(answers);
+  broker_.SetWelcome(WorkerWelcome());
+  Initialize();
+  Notify("responsibility/loaded", {{"entryHash", "h1"}});
+  EXPECT_FALSE(Next("notice").empty());
+  // A break is no reason to.
+  broker_.BreakStreams();
+  NextSession("connecting");
+  NextSession("connected");
+  panes_.Do([] {});
+  EXPECT_THAT(room_.calls(), ElementsAre("name Builder"));
+  room_.Set({});
+  v1::Control reload = Control(v1::Control::KIND_RELOAD_RESPONSIBILITY);
+  *reload.mutable_agent_entry() = Entry("h2");
+  const auto reload_once = [&](const std::string& id) {
+    reload.set_control_id(id);
+    SendControl(reload);
+    Respond(Next("control"), {{"ok", true}});
+    EXPECT_TRUE(ControlResult(id).ok());
+    panes_.Do([] {});
+  };
+  reload_once("k-1");
+  EXPECT_THAT(room_.calls(), ElementsAre("name Builder", "name Builder"));
+  reload_once("k-2");
+  EXPECT_EQ(room_.calls().size(), 2u);
+}
+
 }  // namespace
 }  // namespace intercom

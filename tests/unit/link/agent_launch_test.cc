@@ -206,7 +206,11 @@ TEST_F(AgentLaunchTest, ARepeatThatTheBrokerDoesNotAnswerIsUnknown) {
   broker_.BreakCalls(1);
   Initialize(HostFacts());
   Create(/*repeated=*/true);
-  EXPECT_EQ(Result("job-1")["reason"], "OUTCOME_UNKNOWN");
+  const Json result = Result("job-1");
+  EXPECT_EQ(result["reason"], "OUTCOME_UNKNOWN");
+  EXPECT_THAT(result["text"].get<std::string>(),
+              AllOf(HasSubstr("intercom job show job-1"),
+                    Not(HasSubstr("intercom_list"))));
 }
 
 TEST_F(AgentLaunchTest, ALauncherThatTookNothingIsAnErrorAndTold) {
@@ -344,7 +348,10 @@ TEST_F(AgentLaunchTest, ACallThatIsCancelledTooLateSaysThatItGoesOn) {
   Notify("tools/cancel", {{"callId", "job-1"}});
   const Json result = Result("job-1");
   EXPECT_EQ(result["reason"], "OUTCOME_UNKNOWN");
-  EXPECT_THAT(result["text"].get<std::string>(), HasSubstr("it goes on"));
+  EXPECT_THAT(
+      result["text"].get<std::string>(),
+      AllOf(HasSubstr("it goes on"), HasSubstr("intercom job show job-1"),
+            Not(HasSubstr("intercom_list"))));
   room_.Unblock();
   EXPECT_TRUE(AwaitCall("STEP_LAUNCHED"));
   EXPECT_THAT(Steps(), Not(IsEmpty()));

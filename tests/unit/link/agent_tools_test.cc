@@ -5,7 +5,9 @@
 #include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/boundary_calls.h"
 #include "tests/unit/link/agent_rig.h"
+#include "worker-agent/tools/catalogue.h"
 
 namespace intercom {
 namespace {
@@ -136,6 +138,65 @@ TEST_F(AgentToolsTest, AStatusPageThatIsTooLargeIsAskedForAgainSmaller) {
   EXPECT_THAT(broker_.seen().calls, ElementsAre("GetWorkerStatus limit: 20",
                                                 "GetWorkerStatus limit: 9"));
 }
+
+// Arguments that a tool takes: of each that it requires, the least.
+Json LeastArguments(const Tool& tool) {
+  Json arguments = Json::object();
+  for (const std::string& key : StringsField(tool.parameters, "required")) {
+    const Json& schema = tool.parameters["properties"][key];
+    arguments[key] = schema.contains("enum")      ? schema["enum"][0]
+                     : schema["type"] == "string" ? Json("x")
+                                                  : Json(true);
+  }
+  return arguments;
+}
+
+// What the broker checks `call` as, which its own test proves of each.
+std::string OperationOf(const std::string& call) {
+  for (const BoundaryCall& known : BoundaryCalls()) {
+    const std::string method = known.method;
+    if (method.substr(method.find('.') + 1) == call) return known.operation;
+  }
+  return "no operation of " + call;
+}
+
+class CataloguedToolTest : public AgentRig,
+                           public ::testing::WithParamInterface<std::string> {};
+
+// A tool that names another operation than its call would be shown to sessions
+// that may not call it, or hidden from those that may.
+TEST_P(CataloguedToolTest, NamesTheOperationThatItsCallIsCheckedAs) {
+  const Tool& tool = *FindTool(GetParam());
+  v1::BeginLaunchResponse begun;
+  begun.mutable_job()->set_state(v1::Job::STATE_SUBMITTED);
+  broker_.AddAnswer("BeginLaunch", begun);
+  Initialize({{"launch",
+               {{"argv", {"/bin/node", "/lib/pi.js"}},
+                {"extension", "/ext/index.ts"},
+                {"agentDir", "/home/ada/.pi"}}}});
+  Call("call-1", tool.name, LeastArguments(tool));
+  Result("call-1");
+  const FakeBroker::Seen seen = broker_.seen();
+  std::string call;
+  if (seen.Count(v1::AttachRequest::kSubmit) == 1) {
+    call = "Send";  // The same, on the stream.
+  } else {
+    ASSERT_EQ(seen.calls.size(), 1u);
+    call = seen.calls[0].substr(0, seen.calls[0].find(' '));
+    if (seen.calls[0].find("resume:") != std::string::npos) call += " resume";
+  }
+  EXPECT_EQ(OperationOf(call), tool.operation);
+}
+
+std::vector<std::string> AllToolNames() {
+  std::vector<std::string> names;
+  for (const Tool& tool : AllTools()) names.push_back(tool.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CataloguedToolTest,
+                         ::testing::ValuesIn(AllToolNames()),
+                         [](const auto& info) { return info.param; });
 
 TEST_F(AgentToolsTest, ToolsSayWhatTheirCallsChange) {
   const Json session = Initialize();

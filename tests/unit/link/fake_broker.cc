@@ -81,6 +81,7 @@ class FakeBroker::Workspace : public v1::WorkspaceService::CallbackService {
     response->mutable_entry()->set_name(request->name());
     response->set_attached(true);
     response->set_changed(true);
+    response->set_known(true);
     return Finish(context, "ConfigureWorker " + request->name());
   }
 

@@ -84,6 +84,11 @@ TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
     EXPECT_TRUE(operations.contains(tool.operation));
     EXPECT_FALSE(tool.description.empty());
     EXPECT_FALSE(tool.prompt_snippet.empty());
+    // Pi shows guidelines without the tool that they belong to.
+    EXPECT_FALSE(tool.prompt_guidelines.empty());
+    for (const std::string& line : tool.prompt_guidelines) {
+      EXPECT_FALSE(line.empty());
+    }
     EXPECT_EQ(tool.parameters["type"], "object");
     EXPECT_EQ(tool.parameters["additionalProperties"], false);
     for (const auto& [key, schema] : tool.parameters["properties"].items()) {
@@ -149,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadArguments{
             "intercom_report_work",
             {{"status", "blocked"}, {"summary", std::string(2001, 'x')}},
-            "1 to 2000"},
+            "0 to 2000"},
         BadArguments{"intercom_worker_status", {{"limit", 21}}, "1 to 20"},
         BadArguments{"intercom_worker_status", {{"limit", 0}}, "1 to 20"},
         BadArguments{"intercom_worker_status", {{"offset", -1}}, "offset must"},
@@ -197,6 +202,8 @@ INSTANTIATE_TEST_SUITE_P(
         GoodArguments{"intercom_worker_status",
                       {{"offset", 0}, {"limit", 20}, {"probe", false}}},
         GoodArguments{"intercom_report_work", {{"status", "clear"}}},
+        GoodArguments{"intercom_report_work",
+                      {{"status", "clear"}, {"summary", ""}}},
         GoodArguments{"intercom_resume_worker",
                       {{"to", "B"}, {"confirmClosed", true}}},
         GoodArguments{"intercom_set_multiplexer",

@@ -97,12 +97,31 @@ TEST(StatusPageTest, WhatIsNotKnownIsNull) {
   const Json& worker = page["workers"][0];
   EXPECT_TRUE(page["nextOffset"].is_null());
   for (const char* name :
-       {"lastActivity", "observedAt", "observationAgeSeconds", "handoff",
-        "closeJob", "report"}) {
+       {"lastActivity", "observedAt", "observationAgeSeconds", "stale",
+        "handoff", "closeJob", "report"}) {
     EXPECT_TRUE(worker.contains(name) && worker[name].is_null()) << name;
   }
   EXPECT_EQ(worker["observedStatus"], "unknown");
   EXPECT_EQ(worker["connection"]["state"], "unknown");
+}
+
+TEST(StatusPageTest, AReportThatWasTakenBackIsNone) {
+  v1::GetWorkerStatusResponse response = Full();
+  response.mutable_workers(0)->mutable_report()->set_status(
+      v1::Report::STATUS_CLEAR);
+  const Json page = Shown(response);
+  EXPECT_TRUE(page["workers"][0]["report"].is_null());
+}
+
+TEST(StatusPageTest, AnErrorKeepsItsLineAndColumnBehindALongPath) {
+  v1::GetWorkerStatusResponse response = Empty();
+  const std::string error =
+      "/" + std::string(500, 'd') + "/config.json:12:7: a comma is missing";
+  response.add_errors(error);
+  response.add_errors(std::string(700, 'x'));
+  const Json page = Shown(response);
+  EXPECT_EQ(page["errors"][0], error);
+  EXPECT_LE(page["errors"][1].get<std::string>().size(), 604u);
 }
 
 TEST(StatusPageTest, AnAgeIsNotKnownWhenTheClockWasSetBack) {

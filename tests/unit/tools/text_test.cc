@@ -10,6 +10,7 @@
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/text_table.h"
 #include "worker-agent/tools/tool_result.h"
+#include "worker-agent/tools/worker_result.h"
 
 namespace intercom {
 namespace {
@@ -251,6 +252,65 @@ TEST(ToolResultTest, ARosterShowsReportsAndJobsOnlyWhereThereAreSome) {
               AllOf(HasSubstr("REPORT"), HasSubstr("needs_decision"),
                     HasSubstr("OVERDUE"), HasSubstr("yes"), HasSubstr("JOB"),
                     HasSubstr("close uncertain 3f2c9a10")));
+}
+
+TEST(ToolResultTest, WhatIsWrongWithTheConfigIsTold) {
+  v1::GetWorkspaceResponse response;
+  response.set_root("/w");
+  EXPECT_THAT(RenderWorkspace(response).text, Not(HasSubstr("config")));
+  response.set_config_error("the config names session s-9 as coordinator");
+  EXPECT_THAT(RenderWorkspace(response).text,
+              HasSubstr("\nAbout the config: the config names session s-9 as "
+                        "coordinator\n"));
+  EXPECT_THAT(RenderWorkspace(response).summary, HasSubstr("needs a person"));
+  response.set_stale(true);
+  EXPECT_THAT(RenderWorkspace(response).text,
+              HasSubstr("the last good state: the config names session s-9"));
+  EXPECT_THAT(RenderWorkspace(response).summary, HasSubstr("config invalid"));
+}
+
+TEST(ToolResultTest, WhoIsAwayHasNeitherLoadedNorMissedAResponsibility) {
+  v1::GetWorkspaceResponse response;
+  v1::RosterEntry& entry = *response.add_entries();
+  entry.set_session_id("s-1");
+  entry.set_description("Build.");
+  for (const v1::Presence presence :
+       {v1::PRESENCE_UNSPECIFIED, v1::PRESENCE_AWAY}) {
+    entry.set_presence(presence);
+    EXPECT_THAT(RosterTable(response.entries()),
+                Not(HasSubstr("RESPONSIBILITY")));
+  }
+  entry.set_presence(v1::PRESENCE_ATTACHED);
+  EXPECT_THAT(RosterTable(response.entries()),
+              AllOf(HasSubstr("RESPONSIBILITY"), HasSubstr("not loaded")));
+}
+
+TEST(ToolResultTest, AReportThatWasAskedForIsNotWaitedFor) {
+  v1::RequestStatusResponse response;
+  response.mutable_entry()->set_name("Builder");
+  EXPECT_THAT(RenderRequestedStatus(response).text, HasSubstr("not asked"));
+  response.set_report_requested(true);
+  EXPECT_THAT(RenderRequestedStatus(response).text,
+              AllOf(HasSubstr("without starting a turn"),
+                    HasSubstr("don't wait for it"), Not(HasSubstr("notice"))));
+}
+
+TEST(ToolResultTest, ASessionThatNobodyKnowsIsConfiguredWithAWarning) {
+  v1::ConfigureWorkerResponse response;
+  response.mutable_entry()->set_session_id("s-9");
+  response.mutable_entry()->set_name("Builder");
+  response.set_changed(true);
+  const ToolResult unknown = RenderConfigured(response);
+  EXPECT_FALSE(unknown.is_error);
+  EXPECT_THAT(unknown.text,
+              AllOf(HasSubstr("no session of this id has ever attached"),
+                    HasSubstr("check it against the registration")));
+  EXPECT_THAT(unknown.summary, HasSubstr("session unknown"));
+  EXPECT_EQ(unknown.details["known"], false);
+  response.set_known(true);
+  const ToolResult known = RenderConfigured(response);
+  EXPECT_THAT(known.text, Not(HasSubstr("ever attached")));
+  EXPECT_EQ(known.details["known"], true);
 }
 
 TEST(ToolResultTest, AReportThatNobodyWasToldOfIsSavedAllTheSame) {
