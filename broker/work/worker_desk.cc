@@ -56,15 +56,15 @@ void WorkerDesk::Configure(CallerEvidence evidence,
   entry.set_session_id(request.session_id());
   entry.set_name(request.name());
   entry.set_description(request.description());
-  entry.set_project_directory(
-      request.project_directory().empty() ? "." : request.project_directory());
-  entry.set_port(request.port() == 0 ? port_ : request.port());
+  entry.set_project_directory(request.project_directory());
+  entry.set_port(request.port());
   workspaces_.Decide(
       std::move(evidence), "", Operation::kWorkerConfigure,
       /*last_good=*/false,
       [this, configuration](const DecidedCall& call,
                             Effects& effects) -> absl::Status {
         configuration->workspace = call.workspace;
+        FillIn(*call.workspace, configuration->entry);
         configuration->guard =
             WhileAttached(roster_, call.caller.host_session_id);
         INTERCOM_ASSIGN_OR_RETURN(
@@ -100,6 +100,23 @@ absl::StatusOr<bool> WorkerDesk::CheckSession(const std::string& session_id,
                    (home_root.empty() ? std::string("no workspace")
                                       : "the workspace " + home_root) +
                    ", not to " + root + "; nothing was written");
+}
+
+void WorkerDesk::FillIn(const Workspace& workspace,
+                        v1::AgentEntry& entry) const {
+  const v1::AgentEntry* present = workspace.EntryOf(entry.session_id());
+  if (entry.port() == 0) {
+    entry.set_port(present == nullptr ? port_ : present->port());
+  }
+  if (!entry.project_directory().empty()) return;
+  const Attachment* attachment = roster_.Find(entry.session_id());
+  if (present != nullptr) {
+    entry.set_project_directory(present->project_directory());
+  } else if (attachment != nullptr && attachment->root == workspace.root) {
+    entry.set_project_directory(attachment->project_directory);
+  } else {
+    entry.set_project_directory(".");
+  }
 }
 
 void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {

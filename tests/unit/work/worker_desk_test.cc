@@ -86,6 +86,28 @@ TEST_F(WorkerDeskTest, ConfigureWritesExactlyTheEntry) {
   EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
 }
 
+TEST_F(WorkerDeskTest, WhatACallLeavesOutStaysAsTheEntrySays) {
+  std::filesystem::create_directories(root_ + "/apps/build");
+  v1::ConfigureWorkerRequest request = EntryFor("x-1", "Builder");
+  request.set_project_directory("apps/build");
+  request.set_port(7777);
+  ASSERT_THAT(Configure(request), IsOk());
+  const auto renamed = Configure(EntryFor("x-1", "Maker"));
+  ASSERT_THAT(renamed, IsOk());
+  EXPECT_EQ(renamed->entry().name(), "Maker");
+  EXPECT_EQ(renamed->entry().project_directory(), "apps/build");
+  EXPECT_EQ(renamed->entry().port(), 7777);
+}
+
+TEST_F(WorkerDeskTest, ANewEntrysDirectoryIsThatOfItsAttachedSession) {
+  std::filesystem::create_directories(root_ + "/apps/build");
+  v1::Hello hello = HelloOf("x-1");
+  hello.set_cwd(root_ + "/apps/build");
+  ASSERT_THAT(TryAttach(hello), IsOk());
+  EXPECT_EQ(Configure(EntryFor("x-1", "Builder"))->entry().project_directory(),
+            "apps/build");
+}
+
 TEST_F(WorkerDeskTest, WhetherTheSessionEverAttachedIsTold) {
   EXPECT_FALSE(Configure(EntryFor("x-1", "Builder"))->known());
   const TestSession fresh = Join("x-1");
