@@ -260,23 +260,51 @@ void WorkerDesk::RequestStatus(CallerEvidence evidence,
               if (response.report_requested()) {
                 v1::Control control;
                 control.set_kind(v1::Control::KIND_REPORT_STATUS);
-                controls_.Send(
-                    entry.session_id(), std::move(control), kControlTimeout,
-                    [this, id = entry.session_id(), workspace](auto result) {
-                      if (!result.ok() || !result->ok()) return;
-                      runner_.PostCommand(
-                          {[this, id, workspace,
-                            status = result->status()](Effects& effects) {
-                             return PostStatus(*workspace, id, status, effects);
-                           },
-                           nullptr});
-                    });
+                controls_.Send(entry.session_id(), std::move(control),
+                               kControlTimeout,
+                               [this, entry, workspace](auto result) {
+                                 PostAnswer(*workspace, entry, result);
+                               });
               }
               (*shared_done)(std::move(response));
             });
         return absl::OkStatus();
       },
       [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+void WorkerDesk::PostAnswer(const Workspace& workspace,
+                            const v1::AgentEntry& entry,
+                            const absl::StatusOr<v1::ControlResult>& result) {
+  const std::string& id = entry.session_id();
+  if (result.ok() && result->ok()) {
+    return runner_.PostCommand(
+        {[this, id, workspace, status = result->status()](Effects& effects) {
+           return PostStatus(workspace, id, status, effects);
+         },
+         nullptr});
+  }
+  std::string text = SafeLabel(entry.name()) + " (session " + id + ")";
+  if (absl::IsDeadlineExceeded(result.status())) {
+    text += " did not answer the request for its status in 5 s.";
+  } else {
+    text += " did not report its status: " +
+            (result.ok() ? SafeLabel(result->error(), 512)
+                         : MessageOf(result.status())) +
+            ".";
+  }
+  v1::Sender subject;
+  subject.set_session_id(id);
+  subject.set_name(entry.name());
+  subject.set_origin(v1::ORIGIN_BROKER);
+  subject.set_role(workspace.RoleOf(id));
+  subject.set_workspace_root(workspace.root);
+  runner_.PostCommand(
+      {[this, subject, text, to = CoordinatorOf(workspace)](Effects& effects) {
+         return dispatcher_.AcceptNotice(subject, to, kStatus, text,
+                                         /*quiet=*/true, effects);
+       },
+       nullptr});
 }
 
 void WorkerDesk::ReportStatus(CallerEvidence evidence,

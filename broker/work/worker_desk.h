@@ -73,6 +73,9 @@ class WorkerDesk {
   void Publish(std::shared_ptr<Configuration> configuration);
   void Published(std::shared_ptr<Configuration> configuration,
                  ConfigSnapshotPtr snapshot);
+  // Posts what the host of a worker said when it was asked for its status.
+  void PostAnswer(const Workspace& workspace, const v1::AgentEntry& entry,
+                  const absl::StatusOr<v1::ControlResult>& result);
   absl::Status PostStatus(const Workspace& workspace,
                           const std::string& session_id,
                           const v1::StatusReport& status, Effects& effects);

@@ -313,6 +313,30 @@ TEST_F(WorkerDeskTest, AStatusRequestAnswersAtOnceAndAsksForAReport) {
   EXPECT_THAT(notices[0].envelope().text(), HasSubstr("Reviewer"));
 }
 
+TEST_F(WorkerDeskTest, AStatusRequestWithoutAnswerIsToldAndWakesNobody) {
+  v1::RequestStatusRequest request;
+  request.set_to("Reviewer");
+  ASSERT_THAT(Call(&WorkerDesk::RequestStatus, CallOf(coordinator_), request),
+              IsOk());
+  Advance(WorkerDesk::kControlTimeout);
+  const auto notices = NoticesOf(coordinator_, "STATUS");
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_TRUE(notices[0].envelope().quiet());
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("Reviewer"));
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("did not answer"));
+}
+
+TEST_F(WorkerDeskTest, AStatusThatTheHostRefusesIsTold) {
+  v1::RequestStatusRequest request;
+  request.set_to("Reviewer");
+  ASSERT_THAT(Call(&WorkerDesk::RequestStatus, CallOf(coordinator_), request),
+              IsOk());
+  AnswerControl(worker_, 0, false, "no session");
+  const auto notices = NoticesOf(coordinator_, "STATUS");
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("no session"));
+}
+
 TEST_F(WorkerDeskTest, TheStatusOfAWorkerThatIsAwayIsWhatIsKnown) {
   Detach(worker_);
   v1::RequestStatusRequest request;
