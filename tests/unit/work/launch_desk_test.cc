@@ -445,8 +445,11 @@ TEST_F(LaunchDeskTest, AnOpenSessionIsNotResumed) {
 TEST_F(LaunchDeskTest, ASessionWhoseLastHostLivesIsNotResumed) {
   const int64_t pid = PidOf("w-1");
   Detach(worker_);
-  EXPECT_THAT(Begin(Resume("Reviewer")),
+  const auto refused = Begin(Resume("Reviewer"));
+  EXPECT_THAT(refused,
               FailsWith(absl::StatusCode::kFailedPrecondition, "HOST_ALIVE"));
+  EXPECT_THAT(MessageOf(refused.status()),
+              HasSubstr("end process " + std::to_string(pid)));
   // Another process of that id is none of its.
   processes_.Start(pid, 1);
   EXPECT_THAT(Begin(Resume("Reviewer")), IsOk());
