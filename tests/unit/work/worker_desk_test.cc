@@ -366,6 +366,21 @@ TEST_F(WorkerDeskTest, AReportGoesToTheCoordinatorAndWakesNobody) {
   EXPECT_THAT(notices[1].envelope().text(), HasSubstr("session x-1"));
 }
 
+TEST_F(WorkerDeskTest, TheStatusOfAnUnknownIdNeverRegisters) {
+  const TestSession anonymous = Join("x-1");
+  const std::string before = ReadText(ConfigPath(root_));
+  ASSERT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(1));
+  ASSERT_THAT(Call(&WorkerDesk::ReportStatus, CallOf(anonymous),
+                   v1::ReportStatusRequest()),
+              IsOk());
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_THAT(NoticesOf(coordinator_, "STATUS"), SizeIs(1));
+  EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(1));
+  EXPECT_EQ(ReadText(ConfigPath(root_)), before);
+  EXPECT_EQ(OnState([&] { return roster_.Find("x-1")->role; }),
+            v1::ROLE_ANONYMOUS);
+}
+
 TEST_F(WorkerDeskTest, TheCoordinatorHasNobodyToReportTo) {
   EXPECT_THAT(Call(&WorkerDesk::ReportStatus, CallOf(coordinator_),
                    v1::ReportStatusRequest()),
