@@ -125,8 +125,8 @@ bool Holds(FileSystem& files, int directory, const std::string& name,
 absl::Status Changed(const std::string& path) {
   return Error(absl::StatusCode::kAborted, "CONFIG_CHANGED",
                absl::StrCat(path,
-                            " was changed by somebody else; read it "
-                            "again"));
+                            " was changed by somebody else at the same time; "
+                            "nothing was written, repeat the call"));
 }
 
 // Puts back what the exchange took out.

@@ -98,8 +98,29 @@ absl::StatusOr<std::shared_ptr<const Workspace>> WorkspaceMirror::Apply(
     INTERCOM_RETURN_IF_ERROR(store_.PinCoordinator(
         snapshot.root, workspace->coordinator_session_id));
   }
+  if (known != nullptr) {
+    INTERCOM_RETURN_IF_ERROR(TellEntries(*known, *workspace));
+  }
   Install(workspace, effects);
   return workspace;
+}
+
+absl::Status WorkspaceMirror::TellEntries(const Workspace& before,
+                                          const Workspace& after) {
+  if (on_entries_ == nullptr) return absl::OkStatus();
+  const auto only_in = [](const Workspace& one, const Workspace& other) {
+    std::vector<std::string> ids;
+    for (const v1::AgentEntry& entry : one.agents) {
+      if (other.EntryOf(entry.session_id()) == nullptr) {
+        ids.push_back(entry.session_id());
+      }
+    }
+    return ids;
+  };
+  const std::vector<std::string> gone = only_in(before, after);
+  const std::vector<std::string> added = only_in(after, before);
+  if (gone.empty() && added.empty()) return absl::OkStatus();
+  return on_entries_(gone, added);
 }
 
 absl::Status WorkspaceMirror::MarkStale(std::string_view root,

@@ -61,6 +61,15 @@ class WorkspaceMirror {
     on_changed_.push_back(std::move(on_changed));
   }
 
+  // Called inside the command that mirrors a config, with the sessions that
+  // lost their entry by it and those that got one.
+  using OnEntries =
+      absl::AnyInvocable<absl::Status(const std::vector<std::string>& gone,
+                                      const std::vector<std::string>& added)>;
+  void SetOnEntries(OnEntries on_entries) {
+    on_entries_ = std::move(on_entries);
+  }
+
   // Loads the last good mirrors: at start, and after a failed commit.
   absl::Status Load();
 
@@ -79,11 +88,13 @@ class WorkspaceMirror {
   std::vector<std::shared_ptr<const Workspace>> All() const;
 
  private:
+  absl::Status TellEntries(const Workspace& before, const Workspace& after);
   void Install(std::shared_ptr<const Workspace> workspace, Effects& effects);
 
   WorkspaceStore& store_;
   const Clock& clock_;
   std::vector<OnChanged> on_changed_;
+  OnEntries on_entries_;
   absl::flat_hash_map<std::string, std::shared_ptr<const Workspace>> by_root_;
 };
 

@@ -42,6 +42,9 @@ struct Recipient {
   std::optional<absl::Duration> expires_after;
 };
 
+// For how long mail to a session without an entry is kept.
+inline constexpr absl::Duration kUnconfiguredKept = absl::Hours(24);
+
 // Accepts envelopes and keeps every mailbox moving: an accepted envelope is
 // offered to its recipient's attachment, in order and within its window, until
 // a receipt proves that the session has it or it ends.
@@ -81,6 +84,11 @@ class Dispatcher : public AttachmentObserver {
   absl::Status AddNotice(const v1::Sender& sender, const Recipient& recipient,
                          std::string_view topic, std::string_view text,
                          bool quiet, Effects& effects);
+
+  // Inside a command: mail to sessions that lost their entry expires from now
+  // on like that to sessions without one, unless the entry comes back before.
+  absl::Status OnEntries(const std::vector<std::string>& gone,
+                         const std::vector<std::string>& added);
 
   // What an agent says of a delivery to its session. Thread-safe.
   void OnReceipt(SessionKey key, v1::Receipt receipt);

@@ -167,6 +167,18 @@ void Dispatcher::WithdrawNotices(std::string_view recipient,
   }
 }
 
+absl::Status Dispatcher::OnEntries(const std::vector<std::string>& gone,
+                                   const std::vector<std::string>& added) {
+  for (const std::string& id : gone) {
+    INTERCOM_RETURN_IF_ERROR(
+        deliveries_.SetExpiry(id, clock_.Now() + kUnconfiguredKept));
+  }
+  for (const std::string& id : added) {
+    INTERCOM_RETURN_IF_ERROR(deliveries_.ClearExpiry(id));
+  }
+  return absl::OkStatus();
+}
+
 void Dispatcher::ExpireDue() { ExpireAfter({}); }
 
 void Dispatcher::ExpireAfter(ExpiryCursor cursor) {

@@ -91,6 +91,9 @@ struct Rooms {
                                 Effects& effects) {
       return launches.OnAdmit(hello, root, effects);
     });
+    mirror.SetOnEntries([this](const auto& gone, const auto& added) {
+      return dispatcher.OnEntries(gone, added);
+    });
     mirror.AddOnChanged([this](const Workspace& workspace) {
       close_record.OnMirrored(workspace);
     });

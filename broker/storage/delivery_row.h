@@ -49,7 +49,7 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
   "SELECT e.sequence, e.sender_session_id, e.envelope_id, e.kind, e.topic, " \
   "  e.reply_to, e.quiet, e.supersedes, e.sender_name, e.sender_origin, "    \
   "  e.sender_role, e.sender_workspace_root, e.recipient_session_id, "       \
-  "  e.recipient_name, e.accepted_at_us, e.expires_at_us, e.text, d.state, " \
+  "  e.recipient_name, e.accepted_at_us, d.expires_at_us, e.text, d.state, " \
   "  d.wait_reason, d.waiting_since_at_us, d.ended, d.ended_at_us, "         \
   "  d.end_evidence, d.accepted_evidence, "                                  \
   "  d.delivered_at_us, d.delivered_evidence, d.injected_at_us, "            \

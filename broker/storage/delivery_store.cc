@@ -197,6 +197,28 @@ absl::Status DeliveryStore::SetWait(int64_t sequence, v1::WaitReason reason,
   return LoadDelivery(db_, sequence).status();
 }
 
+absl::Status DeliveryStore::SetExpiry(std::string_view recipient,
+                                      absl::Time at) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement set, db_.Prepare("UPDATE deliveries SET expires_at_us = ? "
+                                 "WHERE recipient_session_id = ? AND state < 3 "
+                                 "  AND ended = 0 AND expires_at_us = 0"));
+  set.Bind(at, recipient);
+  return set.Run();
+}
+
+absl::Status DeliveryStore::ClearExpiry(std::string_view recipient) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement clear,
+      db_.Prepare("UPDATE deliveries SET expires_at_us = 0 "
+                  "WHERE recipient_session_id = ? AND state < 3 "
+                  "  AND ended = 0 AND expires_at_us > 0 AND 0 = "
+                  "    (SELECT e.expires_at_us FROM envelopes e "
+                  "     WHERE e.sequence = deliveries.sequence)"));
+  clear.Bind(recipient);
+  return clear.Run();
+}
+
 absl::StatusOr<bool> DeliveryStore::End(int64_t sequence, v1::DeliveryEnd end,
                                         absl::Time at,
                                         std::string_view evidence) {

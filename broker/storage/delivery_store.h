@@ -123,6 +123,11 @@ class DeliveryStore {
   absl::StatusOr<bool> End(int64_t sequence, v1::DeliveryEnd end, absl::Time at,
                            std::string_view evidence);
 
+  // Open deliveries to `recipient` that never expire do so at `at`.
+  absl::Status SetExpiry(std::string_view recipient, absl::Time at);
+  // Takes that back: what was accepted to never expire does not.
+  absl::Status ClearExpiry(std::string_view recipient);
+
   // Whether `recipient` has, or will get, a notice of this topic and sender:
   // one that is open or injected.
   absl::StatusOr<bool> HasNotice(std::string_view recipient,

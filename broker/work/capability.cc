@@ -14,7 +14,10 @@ absl::Status CheckHostCan(std::string_view capability,
   const std::string name = SafeLabel(entry.name());
   if (attachment == nullptr) {
     return Error(absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
-                 name + " is not attached; nothing was done");
+                 name +
+                     " is not attached; nothing was done. If its process has "
+                     "ended, intercom_resume_worker or intercom_remove_worker "
+                     "are the ways on; see intercom_worker_status");
   }
   const auto& known = attachment->hello.capabilities();
   if (std::find(known.begin(), known.end(), capability) != known.end()) {

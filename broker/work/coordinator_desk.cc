@@ -14,8 +14,6 @@ namespace intercom {
 namespace {
 
 constexpr char kCoordinator[] = "COORDINATOR";
-// Of a notice to a session without an entry.
-constexpr absl::Duration kNoticeKept = absl::Hours(24);
 
 }  // namespace
 
@@ -125,7 +123,7 @@ void CoordinatorDesk::Notify(const Workspace& workspace,
                              const std::string& session_id, std::string text) {
   const v1::AgentEntry* entry = workspace.EntryOf(session_id);
   Recipient recipient{session_id, entry == nullptr ? "" : entry->name(), {}};
-  if (entry == nullptr) recipient.expires_after = kNoticeKept;
+  if (entry == nullptr) recipient.expires_after = kUnconfiguredKept;
   // Each for itself: a full mailbox does not keep the other from hearing it.
   runner_.PostCommand({[this, recipient = std::move(recipient),
                         text = std::move(text)](Effects& effects) {

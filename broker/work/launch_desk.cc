@@ -165,8 +165,9 @@ absl::Status LaunchDesk::CheckResume(const DecidedCall& call,
     return Error(absl::StatusCode::kFailedPrecondition, "HOST_ALIVE",
                  "process " + std::to_string(session->host_pid) +
                      ", which had the session of " + name +
-                     " open last, still runs; nothing was launched. Close it "
-                     "first");
+                     " open last, still runs; nothing was launched. Ask the "
+                     "person to end process " +
+                     std::to_string(session->host_pid) + " in its terminal");
   }
   INTERCOM_ASSIGN_OR_RETURN(
       const auto open, store_.OpenOf(call.workspace->root, entry.session_id()));

@@ -160,8 +160,12 @@ absl::Status Mail::CheckLoaded(const DecidedCall& call,
     return Error(absl::StatusCode::kFailedPrecondition,
                  "RESPONSIBILITY_NOT_LOADED",
                  SafeLabel(recipient.name()) +
-                     " was configured but has not loaded its responsibility; "
-                     "call intercom_reload_worker first. Nothing was sent");
+                     " was configured but has not loaded its responsibility; " +
+                     (call.role == v1::ROLE_COORDINATOR
+                          ? "call intercom_reload_worker first"
+                          : "the coordinator calls intercom_reload_worker; "
+                            "ask it") +
+                     ". Nothing was sent");
   }
   return absl::OkStatus();
 }

@@ -56,15 +56,15 @@ void WorkerDesk::Configure(CallerEvidence evidence,
   entry.set_session_id(request.session_id());
   entry.set_name(request.name());
   entry.set_description(request.description());
-  entry.set_project_directory(
-      request.project_directory().empty() ? "." : request.project_directory());
-  entry.set_port(request.port() == 0 ? port_ : request.port());
+  entry.set_project_directory(request.project_directory());
+  entry.set_port(request.port());
   workspaces_.Decide(
       std::move(evidence), "", Operation::kWorkerConfigure,
       /*last_good=*/false,
       [this, configuration](const DecidedCall& call,
                             Effects& effects) -> absl::Status {
         configuration->workspace = call.workspace;
+        FillIn(*call.workspace, configuration->entry);
         configuration->guard =
             WhileAttached(roster_, call.caller.host_session_id);
         INTERCOM_ASSIGN_OR_RETURN(
@@ -100,6 +100,23 @@ absl::StatusOr<bool> WorkerDesk::CheckSession(const std::string& session_id,
                    (home_root.empty() ? std::string("no workspace")
                                       : "the workspace " + home_root) +
                    ", not to " + root + "; nothing was written");
+}
+
+void WorkerDesk::FillIn(const Workspace& workspace,
+                        v1::AgentEntry& entry) const {
+  const v1::AgentEntry* present = workspace.EntryOf(entry.session_id());
+  if (entry.port() == 0) {
+    entry.set_port(present == nullptr ? port_ : present->port());
+  }
+  if (!entry.project_directory().empty()) return;
+  const Attachment* attachment = roster_.Find(entry.session_id());
+  if (present != nullptr) {
+    entry.set_project_directory(present->project_directory());
+  } else if (attachment != nullptr && attachment->root == workspace.root) {
+    entry.set_project_directory(attachment->project_directory);
+  } else {
+    entry.set_project_directory(".");
+  }
 }
 
 void WorkerDesk::CheckDirectory(std::shared_ptr<Configuration> configuration) {
@@ -243,23 +260,51 @@ void WorkerDesk::RequestStatus(CallerEvidence evidence,
               if (response.report_requested()) {
                 v1::Control control;
                 control.set_kind(v1::Control::KIND_REPORT_STATUS);
-                controls_.Send(
-                    entry.session_id(), std::move(control), kControlTimeout,
-                    [this, id = entry.session_id(), workspace](auto result) {
-                      if (!result.ok() || !result->ok()) return;
-                      runner_.PostCommand(
-                          {[this, id, workspace,
-                            status = result->status()](Effects& effects) {
-                             return PostStatus(*workspace, id, status, effects);
-                           },
-                           nullptr});
-                    });
+                controls_.Send(entry.session_id(), std::move(control),
+                               kControlTimeout,
+                               [this, entry, workspace](auto result) {
+                                 PostAnswer(*workspace, entry, result);
+                               });
               }
               (*shared_done)(std::move(response));
             });
         return absl::OkStatus();
       },
       [shared_done](const absl::Status& status) { (*shared_done)(status); });
+}
+
+void WorkerDesk::PostAnswer(const Workspace& workspace,
+                            const v1::AgentEntry& entry,
+                            const absl::StatusOr<v1::ControlResult>& result) {
+  const std::string& id = entry.session_id();
+  if (result.ok() && result->ok()) {
+    return runner_.PostCommand(
+        {[this, id, workspace, status = result->status()](Effects& effects) {
+           return PostStatus(workspace, id, status, effects);
+         },
+         nullptr});
+  }
+  std::string text = SafeLabel(entry.name()) + " (session " + id + ")";
+  if (absl::IsDeadlineExceeded(result.status())) {
+    text += " did not answer the request for its status in 5 s.";
+  } else {
+    text += " did not report its status: " +
+            (result.ok() ? SafeLabel(result->error(), 512)
+                         : MessageOf(result.status())) +
+            ".";
+  }
+  v1::Sender subject;
+  subject.set_session_id(id);
+  subject.set_name(entry.name());
+  subject.set_origin(v1::ORIGIN_BROKER);
+  subject.set_role(workspace.RoleOf(id));
+  subject.set_workspace_root(workspace.root);
+  runner_.PostCommand(
+      {[this, subject, text, to = CoordinatorOf(workspace)](Effects& effects) {
+         return dispatcher_.AcceptNotice(subject, to, kStatus, text,
+                                         /*quiet=*/true, effects);
+       },
+       nullptr});
 }
 
 void WorkerDesk::ReportStatus(CallerEvidence evidence,

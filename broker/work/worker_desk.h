@@ -66,10 +66,16 @@ class WorkerDesk {
   // Whether the session has ever attached; FAILED_PRECONDITION if elsewhere.
   absl::StatusOr<bool> CheckSession(const std::string& session_id,
                                     const std::string& root);
+  // Fills in what the call left out: what the entry says already, else what is
+  // known of the session.
+  void FillIn(const Workspace& workspace, v1::AgentEntry& entry) const;
   void CheckDirectory(std::shared_ptr<Configuration> configuration);
   void Publish(std::shared_ptr<Configuration> configuration);
   void Published(std::shared_ptr<Configuration> configuration,
                  ConfigSnapshotPtr snapshot);
+  // Posts what the host of a worker said when it was asked for its status.
+  void PostAnswer(const Workspace& workspace, const v1::AgentEntry& entry,
+                  const absl::StatusOr<v1::ControlResult>& result);
   absl::Status PostStatus(const Workspace& workspace,
                           const std::string& session_id,
                           const v1::StatusReport& status, Effects& effects);

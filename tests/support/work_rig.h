@@ -228,6 +228,9 @@ class WorkRig : public RoutingRig {
   explicit WorkRig(std::unique_ptr<TempDir> store_dir)
       : RoutingRig({}, OpenAt(*store_dir / "state.db")),
         store_dir_(std::move(store_dir)) {
+    mirror_.SetOnEntries([this](const auto& gone, const auto& added) {
+      return dispatcher_.OnEntries(gone, added);
+    });
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(news_);
     registrar_.AddObserver(observations_);

@@ -418,8 +418,9 @@ TEST_F(ConfigFileTest, DoesNotReplaceWhatChangedBefore) {
   const auto read = file_.Read();
   WriteFile(Path(), "by hand");
 
-  EXPECT_THAT(file_.Replace(*read, Edited(), clock_.Now()),
-              FailsWith(absl::StatusCode::kAborted, "CONFIG_CHANGED"));
+  const absl::Status changed = file_.Replace(*read, Edited(), clock_.Now());
+  EXPECT_THAT(changed, FailsWith(absl::StatusCode::kAborted, "CONFIG_CHANGED"));
+  EXPECT_THAT(std::string(changed.message()), HasSubstr("repeat the call"));
 
   EXPECT_EQ(ReadFile(Path()), "by hand");
   EXPECT_THAT(NamesIn(Directory()), ElementsAre("config.json"));

@@ -166,8 +166,10 @@ TEST_F(CloseDeskTest, OnlyTheCoordinatorClosesAndOnlyWorkers) {
                         "TARGET_IS_COORDINATOR"));
   EXPECT_THAT(Close("Nobody"),
               FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_WORKER"));
-  EXPECT_THAT(Close("Builder"),
+  const auto away = Close("Builder");
+  EXPECT_THAT(away,
               FailsWith(absl::StatusCode::kFailedPrecondition, "WORKER_AWAY"));
+  EXPECT_THAT(MessageOf(away.status()), HasSubstr("intercom_resume_worker"));
 }
 
 TEST_F(CloseDeskTest, AHostThatIsNotVerifiedIsRefusedBeforeAnything) {

@@ -136,6 +136,25 @@ TEST_F(ConfigDeskTest, ARemovedSessionThatAttachesIsAnonymous) {
   EXPECT_EQ(Join("w-1").link->welcome().role(), v1::ROLE_ANONYMOUS);
 }
 
+TEST_F(ConfigDeskTest, MailToAnEntryThatIsGoneExpiresUnlessItComesBack) {
+  const std::string team = Config();
+  const std::string alone = ConfigText({{"c-1", "Coordinator"}});
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  WriteConfig(root_, alone);
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_TRUE(RecordOf("c-1/e1").has_expires_at());
+  WriteConfig(root_, team);
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_FALSE(RecordOf("c-1/e1").has_expires_at());
+  WriteConfig(root_, alone);
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  Advance(kUnconfiguredKept);
+  dispatcher_.ExpireDue();
+  Sync();
+  EXPECT_EQ(RecordOf("c-1/e1").end(), v1::DELIVERY_END_EXPIRED);
+  EXPECT_THAT(NoticesOf(coordinator_, "EXPIRED"), SizeIs(1));
+}
+
 TEST_F(ConfigDeskTest, AQueuedChangeOfADeadGenerationIsRefused) {
   const std::string before = Config();
   Answer<absl::StatusOr<v1::SetMultiplexerResponse>> set;

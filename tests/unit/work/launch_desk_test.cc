@@ -420,6 +420,28 @@ TEST_F(LaunchDeskTest, AResumeOpensTheSavedSessionInItsDirectory) {
   EXPECT_TRUE(begun->job().fences());
 }
 
+TEST_F(LaunchDeskTest, AResumeLeavesTheConfigByteIdentical) {
+  const std::string before = ReadText(ConfigPath(root_));
+  JoinWithToken("w-2", Submit(Resume()));
+  EXPECT_EQ(State(), v1::Job::STATE_SUCCEEDED);
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_EQ(ReadText(ConfigPath(root_)), before);
+}
+
+TEST_F(LaunchDeskTest, AStatusAskedUnderASubmittedResumeLeavesItsFence) {
+  Submit(Resume());
+  v1::RequestStatusRequest request;
+  request.set_to("Builder");
+  const auto status =
+      Call(&WorkerDesk::RequestStatus, CallOf(coordinator_), request);
+  ASSERT_THAT(status, IsOk());
+  EXPECT_FALSE(status->report_requested());
+  EXPECT_EQ(State(), v1::Job::STATE_SUBMITTED);
+  EXPECT_THAT(
+      fences_.Check(root_, "w-2"),
+      FailsWith(absl::StatusCode::kFailedPrecondition, "WORKER_FENCED"));
+}
+
 TEST_F(LaunchDeskTest, AResumeNeedsConfirmation) {
   v1::BeginLaunchRequest request = Resume();
   request.set_confirm_closed(false);
@@ -445,8 +467,11 @@ TEST_F(LaunchDeskTest, AnOpenSessionIsNotResumed) {
 TEST_F(LaunchDeskTest, ASessionWhoseLastHostLivesIsNotResumed) {
   const int64_t pid = PidOf("w-1");
   Detach(worker_);
-  EXPECT_THAT(Begin(Resume("Reviewer")),
+  const auto refused = Begin(Resume("Reviewer"));
+  EXPECT_THAT(refused,
               FailsWith(absl::StatusCode::kFailedPrecondition, "HOST_ALIVE"));
+  EXPECT_THAT(MessageOf(refused.status()),
+              HasSubstr("end process " + std::to_string(pid)));
   // Another process of that id is none of its.
   processes_.Start(pid, 1);
   EXPECT_THAT(Begin(Resume("Reviewer")), IsOk());

@@ -125,6 +125,10 @@ TEST_F(MailTest, AWorkerConfiguredWhileAttachedTakesMailOnceItHasLoaded) {
   EXPECT_THAT(Send(CallOf(coordinator_), "Builder", Message("e1")),
               FailsWith(absl::StatusCode::kFailedPrecondition,
                         "RESPONSIBILITY_NOT_LOADED"));
+  const auto from_worker = Send(CallOf(worker_), "Builder", Message("e1"));
+  EXPECT_THAT(from_worker, FailsWith(absl::StatusCode::kFailedPrecondition,
+                                     "RESPONSIBILITY_NOT_LOADED"));
+  EXPECT_THAT(MessageOf(from_worker.status()), HasSubstr("ask it"));
   EXPECT_THAT(Send(CallOf(fresh), "Coordinator", Message("e1")),
               FailsWith(absl::StatusCode::kFailedPrecondition,
                         "RESPONSIBILITY_NOT_LOADED"));

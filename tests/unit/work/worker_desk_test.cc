@@ -86,6 +86,28 @@ TEST_F(WorkerDeskTest, ConfigureWritesExactlyTheEntry) {
   EXPECT_THAT(worker_.link->deliveries(), IsEmpty());
 }
 
+TEST_F(WorkerDeskTest, WhatACallLeavesOutStaysAsTheEntrySays) {
+  std::filesystem::create_directories(root_ + "/apps/build");
+  v1::ConfigureWorkerRequest request = EntryFor("x-1", "Builder");
+  request.set_project_directory("apps/build");
+  request.set_port(7777);
+  ASSERT_THAT(Configure(request), IsOk());
+  const auto renamed = Configure(EntryFor("x-1", "Maker"));
+  ASSERT_THAT(renamed, IsOk());
+  EXPECT_EQ(renamed->entry().name(), "Maker");
+  EXPECT_EQ(renamed->entry().project_directory(), "apps/build");
+  EXPECT_EQ(renamed->entry().port(), 7777);
+}
+
+TEST_F(WorkerDeskTest, ANewEntrysDirectoryIsThatOfItsAttachedSession) {
+  std::filesystem::create_directories(root_ + "/apps/build");
+  v1::Hello hello = HelloOf("x-1");
+  hello.set_cwd(root_ + "/apps/build");
+  ASSERT_THAT(TryAttach(hello), IsOk());
+  EXPECT_EQ(Configure(EntryFor("x-1", "Builder"))->entry().project_directory(),
+            "apps/build");
+}
+
 TEST_F(WorkerDeskTest, WhetherTheSessionEverAttachedIsTold) {
   EXPECT_FALSE(Configure(EntryFor("x-1", "Builder"))->known());
   const TestSession fresh = Join("x-1");
@@ -291,6 +313,30 @@ TEST_F(WorkerDeskTest, AStatusRequestAnswersAtOnceAndAsksForAReport) {
   EXPECT_THAT(notices[0].envelope().text(), HasSubstr("Reviewer"));
 }
 
+TEST_F(WorkerDeskTest, AStatusRequestWithoutAnswerIsToldAndWakesNobody) {
+  v1::RequestStatusRequest request;
+  request.set_to("Reviewer");
+  ASSERT_THAT(Call(&WorkerDesk::RequestStatus, CallOf(coordinator_), request),
+              IsOk());
+  Advance(WorkerDesk::kControlTimeout);
+  const auto notices = NoticesOf(coordinator_, "STATUS");
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_TRUE(notices[0].envelope().quiet());
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("Reviewer"));
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("did not answer"));
+}
+
+TEST_F(WorkerDeskTest, AStatusThatTheHostRefusesIsTold) {
+  v1::RequestStatusRequest request;
+  request.set_to("Reviewer");
+  ASSERT_THAT(Call(&WorkerDesk::RequestStatus, CallOf(coordinator_), request),
+              IsOk());
+  AnswerControl(worker_, 0, false, "no session");
+  const auto notices = NoticesOf(coordinator_, "STATUS");
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("no session"));
+}
+
 TEST_F(WorkerDeskTest, TheStatusOfAWorkerThatIsAwayIsWhatIsKnown) {
   Detach(worker_);
   v1::RequestStatusRequest request;
@@ -318,6 +364,21 @@ TEST_F(WorkerDeskTest, AReportGoesToTheCoordinatorAndWakesNobody) {
   ASSERT_THAT(notices, SizeIs(2));
   EXPECT_TRUE(notices[0].envelope().quiet());
   EXPECT_THAT(notices[1].envelope().text(), HasSubstr("session x-1"));
+}
+
+TEST_F(WorkerDeskTest, TheStatusOfAnUnknownIdNeverRegisters) {
+  const TestSession anonymous = Join("x-1");
+  const std::string before = ReadText(ConfigPath(root_));
+  ASSERT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(1));
+  ASSERT_THAT(Call(&WorkerDesk::ReportStatus, CallOf(anonymous),
+                   v1::ReportStatusRequest()),
+              IsOk());
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_THAT(NoticesOf(coordinator_, "STATUS"), SizeIs(1));
+  EXPECT_THAT(NoticesOf(coordinator_, "REGISTRATION"), SizeIs(1));
+  EXPECT_EQ(ReadText(ConfigPath(root_)), before);
+  EXPECT_EQ(OnState([&] { return roster_.Find("x-1")->role; }),
+            v1::ROLE_ANONYMOUS);
 }
 
 TEST_F(WorkerDeskTest, TheCoordinatorHasNobodyToReportTo) {
