@@ -49,6 +49,7 @@ v1::BeginLaunchRequest ResumeRequestOf(const Json& arguments,
   request.set_job_id(call_id);
   request.set_resume(StringOr(arguments, "to", ""));
   request.set_confirm_closed(BoolOr(arguments, "confirmClosed", false));
+  request.set_launcher(StringOr(arguments, "launcher", ""));
   return request;
 }
 

@@ -12,6 +12,11 @@ Json Directory() {
       "Directory relative to the workspace root. Default: the root.", 1, 4096);
 }
 
+Json Launcher() {
+  return ChoiceSchema("Launcher for this one call instead of the config's.",
+                      {"herdr", "tmux"});
+}
+
 }  // namespace
 
 Tool CreateWorkerTool() {
@@ -34,11 +39,7 @@ Tool CreateWorkerTool() {
            "After intercom_create_worker end your turn: the registration "
            "starts a new one. Don't list or launch again meanwhile."},
       .parameters = ObjectSchema(
-          {{"projectDirectory", Directory()},
-           {"launcher",
-            ChoiceSchema("Launcher for this one call instead of the config's.",
-                         {"herdr", "tmux"})}},
-          {}),
+          {{"projectDirectory", Directory()}, {"launcher", Launcher()}}, {}),
       .operation = "worker.create",
       .effect = "worker"};
 }
@@ -157,7 +158,8 @@ Tool ResumeWorkerTool() {
           {{"to", Worker()},
            {"confirmClosed",
             ConfirmationSchema("Your word that the session is closed; you have "
-                               "checked it.")}},
+                               "checked it.")},
+           {"launcher", Launcher()}},
           {"to", "confirmClosed"}),
       .operation = "worker.resume",
       .effect = "worker"};
@@ -191,7 +193,7 @@ Tool SetMultiplexerTool() {
       .prompt_snippet = "Choose where new workers are launched",
       .prompt_guidelines =
           {"Use intercom_set_multiplexer only when the person asks for it; for "
-           "one launch elsewhere use launcher of intercom_create_worker."},
+           "one launch elsewhere use launcher of that call."},
       .parameters = ObjectSchema(
           {{"multiplexer",
             ChoiceSchema("herdr, tmux, none (launches are refused) or headless "
