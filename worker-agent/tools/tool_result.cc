@@ -151,7 +151,7 @@ ToolResult RenderWorkspace(const v1::GetWorkspaceResponse& response) {
         "The config is invalid now, so this is the last good state: " + error +
         "\n";
   } else if (is_flawed) {
-    result.text += "About the config: " + error + "\n";
+    result.text += "Notice: " + error + "\n";
   }
   result.text += RosterTable(response.entries());
   int attached = 0;

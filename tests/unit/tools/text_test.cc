@@ -260,7 +260,7 @@ TEST(ToolResultTest, WhatIsWrongWithTheConfigIsTold) {
   EXPECT_THAT(RenderWorkspace(response).text, Not(HasSubstr("config")));
   response.set_config_error("the config names session s-9 as coordinator");
   EXPECT_THAT(RenderWorkspace(response).text,
-              HasSubstr("\nAbout the config: the config names session s-9 as "
+              HasSubstr("\nNotice: the config names session s-9 as "
                         "coordinator\n"));
   EXPECT_THAT(RenderWorkspace(response).summary, HasSubstr("needs a person"));
   response.set_stale(true);
