@@ -95,8 +95,7 @@ absl::Status LauncherUnavailable(const std::string& why) {
 }
 
 std::string OtherLauncher(const std::string& name) {
-  return "name launcher: " + name +
-         " in the call if it is a new worker, or ask the person";
+  return "name launcher: " + name + " in this call, or ask the person";
 }
 
 absl::Status LaunchFailed(const std::string& why) {
