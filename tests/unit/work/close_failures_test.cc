@@ -21,6 +21,10 @@ using ::testing::SizeIs;
 
 class CloseFailuresTest : public CloseRig {
  protected:
+  // For longer than a host may take to end.
+  void AwaitHostInVain() {
+    for (int i = 0; i < 4; ++i) Advance(absl::Seconds(4));
+  }
   void ExpectUncertain(const std::string& reason = "close_unverified") {
     EXPECT_EQ(State(), v1::Job::STATE_UNCERTAIN);
     EXPECT_EQ(Reason(), reason);
@@ -186,16 +190,45 @@ TEST_F(CloseFailuresTest, AnotherSessionSaysNothingOfTheJob) {
 
 // --- The end of the host
 
-TEST_F(CloseFailuresTest, ACommitWithoutAnAnswerIsUncertain) {
+TEST_F(CloseFailuresTest, ACommitWithoutAnAnswerIsUncertainWhileTheHostRuns) {
   DriveToCommit();
   Advance(CloseDesk::kAnswerWithin);
+  AwaitHostInVain();
   ExpectUncertain();
 }
 
-TEST_F(CloseFailuresTest, ACommitOverWhichTheHostWentAwayIsUncertain) {
+TEST_F(CloseFailuresTest, ACommitOverWhichTheAgentWentAwayIsUncertain) {
   DriveToCommit();
   Detach(worker_);
+  AwaitHostInVain();
   ExpectUncertain();
+}
+
+TEST_F(CloseFailuresTest, ACommitOverWhichTheHostEndedIsAClose) {
+  DriveToCommit();
+  processes_.End(host_pid_);
+  Detach(worker_);
+  Advance(ProcessWatch::kEvery);
+  SayPaneClosed();
+  EXPECT_EQ(State(), v1::Job::STATE_SUCCEEDED);
+}
+
+TEST_F(CloseFailuresTest, ACoordinatorThatIsReloadedIsAskedAgain) {
+  DriveTo(v1::Job::STATE_AWAITING_SETTLEMENT);
+  SaySettled();
+  Detach(coordinator_, v1::Goodbye::REASON_RELOAD);
+  coordinator_ = Join("c-1");
+  Advance(CloseDesk::kAskAgain);
+  SayInspected();
+  EXPECT_EQ(State(), v1::Job::STATE_CLOSING);
+}
+
+TEST_F(CloseFailuresTest, ACoordinatorThatLeavesIsNotWaitedFor) {
+  DriveTo(v1::Job::STATE_AWAITING_SETTLEMENT);
+  SaySettled();
+  Detach(coordinator_, v1::Goodbye::REASON_QUIT);
+  EXPECT_EQ(State(), v1::Job::STATE_FAILED);
+  EXPECT_EQ(Reason(), "identity_failed");
 }
 
 TEST_F(CloseFailuresTest, ACommitWithAnotherNonceIsUncertain) {
@@ -209,7 +242,7 @@ TEST_F(CloseFailuresTest, ACommitWithAnotherNonceIsUncertain) {
 TEST_F(CloseFailuresTest, AHostThatDoesNotEndIsUncertainAndItsPaneStays) {
   DriveToCommit();
   SayCommitted();
-  for (int i = 0; i < 4; ++i) Advance(absl::Seconds(4));
+  AwaitHostInVain();
   ExpectUncertain();
   EXPECT_THAT(ControlsOf(coordinator_, Control::KIND_CLOSE_PANE), IsEmpty());
 }
@@ -253,6 +286,7 @@ TEST_F(CloseFailuresTest, AnUncertainCloseFencesAcrossAttachments) {
   DriveToCommit();
   Advance(CloseDesk::kAnswerWithin);
   Detach(worker_);
+  AwaitHostInVain();
   const TestSession back = JoinWorker();
   ASSERT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
   EXPECT_THAT(back.link->deliveries(), IsEmpty());

@@ -144,7 +144,8 @@ TEST_F(JobDeskTest, AResolvedCloseWhoseHostIsGoneIsClosed) {
   EXPECT_EQ(resolved->job().reason(), "resolved");
   EXPECT_THAT(resolved->job().detail(), HasSubstr("person:"));
   EXPECT_THAT(fences_.Check(root_, "w-2"), IsOk());
-  EXPECT_THAT(NoticesOf("CLOSE"), SizeIs(1));
+  // That it was uncertain, and how it ended.
+  EXPECT_THAT(NoticesOf("CLOSE"), SizeIs(2));
   EXPECT_THAT(ReadConfigNow(), IsOk());
   EXPECT_THAT(ReadText(ConfigPath(root_)), HasSubstr("\"state\": \"closed\""));
 }
