@@ -68,8 +68,12 @@ Tool ConfigureWorkerTool() {
            {"description", TextSchema("Its lasting responsibility. Not an "
                                       "assignment: send those.",
                                       1, 4096)},
-           {"projectDirectory", Directory()},
-           {"port", NumberSchema("Port to record. Leave out for the broker's.",
+           {"projectDirectory",
+            TextSchema("Directory relative to the workspace root. Default: "
+                       "that of its entry, else where the session is.",
+                       1, 4096)},
+           {"port", NumberSchema("Port to record. Leave it out to keep the "
+                                 "entry's, or to take the broker's.",
                                  1, 65535)}},
           {"sessionId", "name", "description"}),
       .operation = "worker.configure",
