@@ -51,15 +51,18 @@ void LaunchDesk::Advance(CallerEvidence evidence,
                          Done<v1::AdvanceLaunchResponse> done) {
   auto shared_done =
       std::make_shared<Done<v1::AdvanceLaunchResponse>>(std::move(done));
-  // What has happened is recorded whatever the config says by now, and whoever
-  // coordinates by now: only the session that began it gets through below.
+  // What has happened is recorded whatever the config says, and whoever
+  // coordinates, by now: the session that began it tells.
   runner_.PostTask([this, evidence = std::move(evidence),
                     request = std::move(request), shared_done] {
     const bool has_happened =
         request.step() > v1::AdvanceLaunchRequest::STEP_SUBMITTING;
     auto caller = workspaces_.callers().Resolve(evidence);
-    if (!has_happened ||
-        (caller.ok() && caller->origin != v1::ORIGIN_SESSION)) {
+    const JobRow* begun = fences_.Find(request.job_id());
+    const bool is_own = caller.ok() && caller->origin == v1::ORIGIN_SESSION &&
+                        begun != nullptr &&
+                        begun->requested_by == caller->session_id;
+    if (!has_happened || !is_own) {
       caller =
           workspaces_.callers().ResolveFor(Operation::kWorkerCreate, evidence);
     }

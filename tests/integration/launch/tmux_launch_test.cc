@@ -193,7 +193,7 @@ TEST_F(TmuxLaunchTest, AMissingTmuxIsAnErrorAndNothingIsLeft) {
   EXPECT_THAT(launch.status, FailsWith(absl::StatusCode::kFailedPrecondition,
                                        "LAUNCHER_UNAVAILABLE"));
   EXPECT_THAT(std::string(launch.status.message()),
-              HasSubstr("name launcher: herdr in the call"));
+              HasSubstr("name launcher: herdr in this call"));
   EXPECT_FALSE(launch.may_be_started);
   EXPECT_EQ(rig_.LaunchFiles(), 0u);
 }
