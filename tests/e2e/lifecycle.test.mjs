@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { scenario } from "./support/rig.mjs";
 import { isAlive } from "./support/processes.mjs";
-import { piWorker, reached, record, stubCoordinator, use } from "./support/team.mjs";
+import { piWorker, reached, record, stubCoordinator, stubWorker, use } from "./support/team.mjs";
 import { gate, never, once, until } from "./support/until.mjs";
 
 /** Gives the session a file, and a first message to fork at. */
@@ -131,4 +131,22 @@ scenario("a coordinator that leaves and returns finds its role and its mail", as
 	await lead.waitForText("While you were away.");
 	await once("copy", () => lead.times("While you were away."));
 	assert.equal(worker.session.role, "worker");
+});
+
+scenario("a coordinator that is lost leaves its workers open: they go on, talk to each other, and nothing is asked or sent again", async (rig) => {
+	const asked = [];
+	const controls = { reloadResponsibility: () => void asked.push("reload"), stop: () => void asked.push("stop"), prepareClose: () => void asked.push("close") };
+	const lead = await stubCoordinator(rig);
+	const [first, second] = [await stubWorker(rig, lead, "First", { controls }), await stubWorker(rig, lead, "Second", { controls })];
+	await use(lead, "intercom_send", { to: "First", message: "before the loss" });
+	await first.delivered("before the loss");
+	const before = asked.length;
+	lead.stop();
+	await until("the coordinator away", async () => (await rig.broker.cli(["list"], { cwd: rig.project })).stdout.match(/Coordinator +coordinator +away/));
+	await use(first, "intercom_send", { to: "Second", message: "are you there?" });
+	await second.delivered("are you there?");
+	assert.equal((await use(second, "intercom_send", { to: "Coordinator", message: "for later" })).isError, false);
+	await never("anything asked or sent again", () => asked.length > before || first.entries.filter((entry) => entry.content.includes("before the loss")).length > 1, 1_000);
+	assert.equal(first.session.connection, "connected");
+	assert.equal(second.session.connection, "connected");
 });
