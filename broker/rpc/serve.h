@@ -76,6 +76,19 @@ grpc::ServerUnaryReactor* ServeWhole(const AdapterContext& adapter,
       [response](Response answer) { *response = std::move(answer); });
 }
 
+// A call that `method` of `desk` answers.
+template <typename Desk, typename Request, typename Response, typename Done>
+grpc::ServerUnaryReactor* ServeBy(
+    const AdapterContext& adapter, grpc::CallbackServerContext* context,
+    const Request* request, Response* response, Desk& desk,
+    void (Desk::*method)(CallerEvidence, Request, Done)) {
+  return ServeWhole(
+      adapter, context, response,
+      [&desk, method, request](CallerEvidence evidence, auto done) {
+        (desk.*method)(std::move(evidence), *request, std::move(done));
+      });
+}
+
 }  // namespace intercom
 
 #endif  // PI_INTERCOM_BROKER_RPC_SERVE_H_

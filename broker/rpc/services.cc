@@ -44,11 +44,8 @@ grpc::ServerUnaryReactor* MessageAdapter::ListMessages(
     grpc::CallbackServerContext* context,
     const v1::ListMessagesRequest* request,
     v1::ListMessagesResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.mail.List(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.mail,
+                 &Mail::List);
 }
 
 grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
@@ -67,125 +64,86 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
     grpc::CallbackServerContext* context,
     const v1::GetWorkspaceRequest* request,
     v1::GetWorkspaceResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.workers.GetWorkspace(std::move(evidence), *request,
-                                  std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.workers,
+                 &WorkerDesk::GetWorkspace);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ConfigureWorker(
     grpc::CallbackServerContext* context,
     const v1::ConfigureWorkerRequest* request,
     v1::ConfigureWorkerResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.workers.Configure(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.workers,
+                 &WorkerDesk::Configure);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ReloadWorker(
     grpc::CallbackServerContext* context,
     const v1::ReloadWorkerRequest* request,
     v1::ReloadWorkerResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.workers.Reload(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.workers,
+                 &WorkerDesk::Reload);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::RequestStatus(
     grpc::CallbackServerContext* context,
     const v1::RequestStatusRequest* request,
     v1::RequestStatusResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.workers.RequestStatus(std::move(evidence), *request,
-                                   std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.workers,
+                 &WorkerDesk::RequestStatus);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ReportStatus(
     grpc::CallbackServerContext* context,
     const v1::ReportStatusRequest* request,
     v1::ReportStatusResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.workers.ReportStatus(std::move(evidence), *request,
-                                  std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.workers,
+                 &WorkerDesk::ReportStatus);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ReportWork(
     grpc::CallbackServerContext* context, const v1::ReportWorkRequest* request,
     v1::ReportWorkResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.reports.ReportWork(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.reports,
+                 &ReportDesk::ReportWork);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkerStatus(
     grpc::CallbackServerContext* context,
     const v1::GetWorkerStatusRequest* request,
     v1::GetWorkerStatusResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.status.GetWorkerStatus(std::move(evidence), *request,
-                                    std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.status,
+                 &StatusDesk::GetWorkerStatus);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::RemoveWorker(
     grpc::CallbackServerContext* context,
     const v1::RemoveWorkerRequest* request,
     v1::RemoveWorkerResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.config.Remove(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.config,
+                 &ConfigDesk::Remove);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::SetMultiplexer(
     grpc::CallbackServerContext* context,
     const v1::SetMultiplexerRequest* request,
     v1::SetMultiplexerResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.config.SetMultiplexer(std::move(evidence), *request,
-                                   std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.config,
+                 &ConfigDesk::SetMultiplexer);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::Register(
     grpc::CallbackServerContext* context, const v1::RegisterRequest* request,
     v1::RegisterResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.reports.Register(std::move(evidence), *request, std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.reports,
+                 &ReportDesk::Register);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::ConfirmCoordinator(
     grpc::CallbackServerContext* context,
     const v1::ConfirmCoordinatorRequest* request,
     v1::ConfirmCoordinatorResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.coordinator.Confirm(std::move(evidence), *request,
-                                 std::move(done));
-      });
+  return ServeBy(context_, context, request, response,
+                 context_.core.coordinator, &CoordinatorDesk::Confirm);
 }
 
 grpc::ServerUnaryReactor* InspectionAdapter::GetBroker(
@@ -232,12 +190,8 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListObservations(
     grpc::CallbackServerContext* context,
     const v1::ListObservationsRequest* request,
     v1::ListObservationsResponse* response) {
-  return ServeWhole(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.inspection.ListObservations(std::move(evidence), *request,
-                                         std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.inspection,
+                 &Inspection::ListObservations);
 }
 
 }  // namespace intercom

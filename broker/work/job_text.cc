@@ -4,6 +4,7 @@
 #include "broker/base/error.h"
 #include "broker/base/proto_time.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 
 namespace intercom {
 namespace {
@@ -36,56 +37,10 @@ v1::Job ToProto(const JobRow& row) {
   return job;
 }
 
-std::string_view KindWord(v1::Job::Kind kind) {
-  switch (kind) {
-    case v1::Job::KIND_CREATE:
-      return "create";
-    case v1::Job::KIND_RESUME:
-      return "resume";
-    case v1::Job::KIND_STOP:
-      return "stop";
-    case v1::Job::KIND_CLOSE:
-      return "close";
-    default:
-      return "unknown";
-  }
-}
-
-std::string_view StateWord(v1::Job::State state) {
-  switch (state) {
-    case v1::Job::STATE_REQUESTED:
-      return "requested";
-    case v1::Job::STATE_ACKNOWLEDGED:
-      return "acknowledged";
-    case v1::Job::STATE_AWAITING_HANDOFF:
-      return "awaiting_handoff";
-    case v1::Job::STATE_AWAITING_SETTLEMENT:
-      return "awaiting_settlement";
-    case v1::Job::STATE_READY:
-      return "ready";
-    case v1::Job::STATE_CLOSING:
-      return "closing";
-    case v1::Job::STATE_SUBMITTED:
-      return "submitted";
-    case v1::Job::STATE_SUCCEEDED:
-      return "succeeded";
-    case v1::Job::STATE_FAILED:
-      return "failed";
-    case v1::Job::STATE_TIMED_OUT:
-      return "timed_out";
-    case v1::Job::STATE_INTERRUPTED:
-      return "interrupted";
-    case v1::Job::STATE_UNCERTAIN:
-      return "uncertain";
-    default:
-      return "unknown";
-  }
-}
-
 std::string Describe(const JobRow& row) {
-  return absl::StrCat(View(KindWord(row.kind)), " job ",
+  return absl::StrCat(View(JobKindName(row.kind)), " job ",
                       row.job_id.substr(0, kIdCharacters), " (",
-                      View(StateWord(row.state)), ")");
+                      View(JobStateName(row.state)), ")");
 }
 
 std::string WorkerOf(const JobRow& row) {

@@ -14,11 +14,6 @@ namespace intercom {
 
 v1::Job ToProto(const JobRow& row);
 
-// "create", "resume", "stop", "close".
-std::string_view KindWord(v1::Job::Kind kind);
-// "requested", "awaiting_handoff", "succeeded", ...
-std::string_view StateWord(v1::Job::State state);
-
 // "close job 0123abcd (awaiting_handoff)".
 std::string Describe(const JobRow& row);
 // The worker's name, or what stands for it.

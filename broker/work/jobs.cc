@@ -6,7 +6,7 @@
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
-#include "broker/work/job_text.h"
+#include "broker/domain/job.h"
 #include "spdlog/spdlog.h"
 
 namespace intercom {
@@ -15,7 +15,7 @@ absl::Status Jobs::Put(const JobRow& row, Effects& effects) {
   INTERCOM_RETURN_IF_ERROR(store_.Put(row));
   effects.AfterCommit([this, row] {
     spdlog::info("job={} kind={} session={} state={} reason={}", row.job_id,
-                 KindWord(row.kind), row.session_id, StateWord(row.state),
+                 JobKindName(row.kind), row.session_id, JobStateName(row.state),
                  row.reason);
     fences_.Keep(row);
     for (OnChanged& on_changed : on_changed_) on_changed(row);
@@ -69,7 +69,7 @@ void Jobs::End(const std::string& job_id, States from, v1::Job::State state,
       [this, job_id, from, state, reason, detail](const absl::Status& status) {
         if (status.ok()) return;
         spdlog::error("the end of job {} ({}) was not stored: {}", job_id,
-                      StateWord(state), MessageOf(status));
+                      JobStateName(state), MessageOf(status));
         // Another end of it is no truer than this one.
         if (!ending_again_.insert(job_id).second) return;
         runner_.PostDelayedTask(

@@ -10,8 +10,8 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/activity.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 #include "broker/domain/permissions.h"
-#include "broker/work/job_text.h"
 #include "spdlog/spdlog.h"
 
 namespace intercom {
@@ -169,8 +169,8 @@ void Observations::OnControl(const std::string& session_id,
 }
 
 void Observations::OnJob(const JobRow& job) {
-  Record(job.root, job.session_id, job.name, "job", StateWord(job.state),
-         KindWord(job.kind), job.reason.empty() ? "ok" : job.reason);
+  Record(job.root, job.session_id, job.name, "job", JobStateName(job.state),
+         JobKindName(job.kind), job.reason.empty() ? "ok" : job.reason);
 }
 
 }  // namespace intercom

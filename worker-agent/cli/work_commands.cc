@@ -6,6 +6,7 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 #include "worker-agent/cli/work_report.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/work_labels.h"

@@ -1,7 +1,9 @@
 #include "worker-agent/cli/work_report.h"
 
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 #include "broker/domain/permissions.h"
+#include "broker/domain/report.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/text_table.h"
 #include "worker-agent/tools/work_labels.h"
@@ -29,7 +31,7 @@ std::string SeenLabel(const v1::WorkerStatus& worker) {
 
 std::string ReportCell(const v1::WorkerStatus& worker) {
   if (!worker.has_report()) return "";
-  return std::string(ReportLabel(worker.report().status())) +
+  return std::string(ReportStatusName(worker.report().status())) +
          (worker.report().overdue() ? ", overdue" : "");
 }
 
@@ -107,7 +109,7 @@ std::string WorkersReport(const v1::GetWorkerStatusResponse& response,
     const v1::Report& report = worker.report();
     if (!report.summary().empty()) {
       below += SafeLabel(worker.name(), 40) + " " +
-               std::string(ReportLabel(report.status())) + " " +
+               std::string(ReportStatusName(report.status())) + " " +
                Age(report.reported_at(), now) + " ago" +
                (report.overdue() ? terminal.Red(", overdue") : "") + ": " +
                SafeLabel(report.summary(), kMaxSummaryCharacters) + "\n";
@@ -132,7 +134,7 @@ std::string JobsReport(const v1::ListJobsResponse& response, absl::Time now) {
   if (response.jobs().empty()) return "No jobs.\n";
   TextTable table({"ID", "JOB", "WORKER", "STATE", "REASON", "AGE", "FENCES"});
   for (const v1::Job& job : response.jobs()) {
-    table.AddRow({ShortId(job.job_id()), std::string(JobKindLabel(job.kind())),
+    table.AddRow({ShortId(job.job_id()), std::string(JobKindName(job.kind())),
                   job.name().empty() && job.session_id().empty()
                       ? ""
                       : NameOr(job.name(), job.session_id()),
@@ -149,7 +151,7 @@ std::string JobReport(const v1::GetJobResponse& response, absl::Time now,
   std::string state(JobStateLabel(job));
   if (!job.reason().empty()) state += ", " + SafeLabel(job.reason(), 64);
   std::string text = terminal.Bold(SafeLabel(job.job_id(), 128)) + " " +
-                     std::string(JobKindLabel(job.kind())) + "\n";
+                     std::string(JobKindName(job.kind())) + "\n";
   text += Line("State", state);
   if (!job.detail().empty()) text += Line("", SafeLabel(job.detail(), 1000));
   if (!job.name().empty() || !job.session_id().empty()) {

@@ -1,6 +1,7 @@
 #include "worker-agent/tools/job_result.h"
 
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/work_labels.h"
 
@@ -22,7 +23,7 @@ std::string JobSentence(const v1::Job& job) {
 
 Json JobDetails(const v1::Job& job) {
   Json details = {{"jobId", job.job_id()},
-                  {"kind", JobKindLabel(job.kind())},
+                  {"kind", JobKindName(job.kind())},
                   {"state", JobStateLabel(job)}};
   if (!job.session_id().empty()) details["sessionId"] = job.session_id();
   if (!job.reason().empty()) details["reason"] = job.reason();

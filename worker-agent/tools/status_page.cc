@@ -8,6 +8,7 @@
 
 #include "broker/base/proto_time.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/report.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/work_labels.h"
 
@@ -59,7 +60,7 @@ Page PageOf(const v1::Job& job, const Time& now) {
 }
 
 Page PageOf(const v1::Report& report, const Time& now) {
-  return {{"status", ReportLabel(report.status())},
+  return {{"status", ReportStatusName(report.status())},
           {"summary", StripControls(report.summary())},
           {"reportedAt", Rfc3339(report.reported_at())},
           {"ageSeconds", AgeOf(report.reported_at(), now)},
@@ -132,7 +133,7 @@ std::string SummaryOf(const v1::GetWorkerStatusResponse& response) {
     const v1::Report& report = worker.report();
     if (!HasOpenReport(worker)) continue;
     reports += "; " + NameOr(worker.name(), worker.session_id()) + " " +
-               std::string(ReportLabel(report.status())) +
+               std::string(ReportStatusName(report.status())) +
                (report.overdue() ? ", overdue" : "");
   }
   const int shown = response.workers_size();

@@ -2,7 +2,9 @@
 
 #include "broker/base/error.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/job.h"
 #include "broker/domain/permissions.h"
+#include "broker/domain/report.h"
 #include "worker-agent/host/rpc_error.h"
 #include "worker-agent/tools/bounded_text.h"
 #include "worker-agent/tools/labels.h"
@@ -33,13 +35,13 @@ std::string ReportCell(const v1::RosterEntry& entry) {
       entry.report().status() == v1::Report::STATUS_CLEAR) {
     return "";
   }
-  return std::string(ReportLabel(entry.report().status()));
+  return std::string(ReportStatusName(entry.report().status()));
 }
 
 // "close awaiting_handoff 3f2c9a10".
 std::string JobCell(const v1::RosterEntry& entry) {
   if (!entry.has_job()) return "";
-  return std::string(JobKindLabel(entry.job().kind())) + " " +
+  return std::string(JobKindName(entry.job().kind())) + " " +
          std::string(JobStateLabel(entry.job())) + " " +
          ShortId(entry.job().job_id());
 }
@@ -194,7 +196,7 @@ ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response) {
 
 ToolResult RenderReportedWork(const v1::ReportWorkResponse& response) {
   const bool clear = response.report().status() == v1::Report::STATUS_CLEAR;
-  const std::string status(ReportLabel(response.report().status()));
+  const std::string status(ReportStatusName(response.report().status()));
   ToolResult result;
   result.text = clear ? "Your last report is taken back"
                       : "Your report is saved: " + status;

@@ -1,71 +1,13 @@
 #include "worker-agent/tools/work_labels.h"
 
+#include "broker/domain/job.h"
+
 namespace intercom {
 
-std::string_view JobKindLabel(v1::Job::Kind kind) {
-  switch (kind) {
-    case v1::Job::KIND_CREATE:
-      return "create";
-    case v1::Job::KIND_RESUME:
-      return "resume";
-    case v1::Job::KIND_STOP:
-      return "stop";
-    case v1::Job::KIND_CLOSE:
-      return "close";
-    default:
-      return "unknown";
-  }
-}
-
 std::string_view JobStateLabel(const v1::Job& job) {
-  switch (job.state()) {
-    case v1::Job::STATE_REQUESTED:
-      return "requested";
-    case v1::Job::STATE_ACKNOWLEDGED:
-      return "acknowledged";
-    case v1::Job::STATE_AWAITING_HANDOFF:
-      return "awaiting_handoff";
-    case v1::Job::STATE_AWAITING_SETTLEMENT:
-      return "awaiting_settlement";
-    case v1::Job::STATE_READY:
-      return "ready";
-    case v1::Job::STATE_CLOSING:
-      return "closing";
-    case v1::Job::STATE_SUBMITTED:
-      return "submitted";
-    case v1::Job::STATE_SUCCEEDED:
-      if (job.kind() == v1::Job::KIND_CLOSE) return "closed";
-      return job.kind() == v1::Job::KIND_STOP ? "stopped" : "attached";
-    case v1::Job::STATE_FAILED:
-      return "failed";
-    case v1::Job::STATE_TIMED_OUT:
-      return "timed_out";
-    case v1::Job::STATE_INTERRUPTED:
-      return "interrupted";
-    case v1::Job::STATE_UNCERTAIN:
-      return "uncertain";
-    default:
-      return "unknown";
-  }
-}
-
-bool IsPending(v1::Job::State state) {
-  return state >= v1::Job::STATE_REQUESTED && state <= v1::Job::STATE_SUBMITTED;
-}
-
-std::string_view ReportLabel(v1::Report::Status status) {
-  switch (status) {
-    case v1::Report::STATUS_BLOCKED:
-      return "blocked";
-    case v1::Report::STATUS_NEEDS_DECISION:
-      return "needs_decision";
-    case v1::Report::STATUS_READY_FOR_REVIEW:
-      return "ready_for_review";
-    case v1::Report::STATUS_CLEAR:
-      return "clear";
-    default:
-      return "unknown";
-  }
+  if (job.state() != v1::Job::STATE_SUCCEEDED) return JobStateName(job.state());
+  if (job.kind() == v1::Job::KIND_CLOSE) return "closed";
+  return job.kind() == v1::Job::KIND_STOP ? "stopped" : "attached";
 }
 
 std::string_view ObservedLabel(v1::ObservedStatus status) {
