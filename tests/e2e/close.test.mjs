@@ -5,22 +5,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
+import { answersHandoff, piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
 import { gate, never, until } from "./support/until.mjs";
 
 const HANDOFF = "Done: the parser. Open: the docs.";
-
-/** The worker's model answers the handoff request, once `wait` lets it, and then does `more`. */
-function answersHandoff(rig, session, { wait, more = [] } = {}) {
-	const jobOf = (request) => /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(request.users.findLast((text) => text.includes("intercom_report_handoff")))?.[1];
-	rig.model.on(
-		session,
-		/intercom_report_handoff/,
-		{ gate: wait, tool: "intercom_report_handoff", args: (request) => ({ jobId: jobOf(request) ?? "", summary: HANDOFF }) },
-		...more,
-		{ say: "handed over" },
-	);
-}
 
 const entryOf = (rig, name) => rig.config().agents.find((agent) => agent.name === name);
 
@@ -47,7 +35,7 @@ scenario("a worker hands over and is closed, host and pane, and its mail waits f
 	const { lead, pi } = await team(rig);
 	const other = await piWorker(rig, lead, "Other");
 	const { promise, open } = gate();
-	answersHandoff(rig, "worker", { wait: promise });
+	answersHandoff(rig, "worker", HANDOFF, { wait: promise });
 	const first = await use(lead, "intercom_close_worker", { to: "worker" });
 	await pi.waitForText("intercom_report_handoff");
 
@@ -83,7 +71,7 @@ scenario("a worker hands over and is closed, host and pane, and its mail waits f
 scenario("input after the handoff keeps the worker open", async (rig) => {
 	const { lead, pi } = await team(rig);
 	const { promise, open } = gate();
-	answersHandoff(rig, "worker", { wait: promise });
+	answersHandoff(rig, "worker", HANDOFF, { wait: promise });
 	await use(lead, "intercom_close_worker", { to: "Worker" });
 	await pi.waitForText("intercom_report_handoff");
 	await pi.prompt("wait, one more thing");
@@ -99,7 +87,7 @@ scenario("input after the handoff keeps the worker open", async (rig) => {
 scenario("a broker that dies in the middle interrupts the job and repeats nothing", async (rig) => {
 	const { lead, pi } = await team(rig);
 	const { promise, open } = gate();
-	answersHandoff(rig, "worker", { wait: promise });
+	answersHandoff(rig, "worker", HANDOFF, { wait: promise });
 	const { details } = await use(lead, "intercom_close_worker", { to: "Worker" });
 	await pi.waitForText("intercom_report_handoff");
 	await rig.broker.kill();
@@ -116,7 +104,7 @@ scenario("a broker that dies in the middle interrupts the job and repeats nothin
 
 scenario("a worker that dies in the middle interrupts the job", async (rig) => {
 	const { lead, pi } = await team(rig);
-	answersHandoff(rig, "worker", { wait: new Promise(() => undefined) });
+	answersHandoff(rig, "worker", HANDOFF, { wait: new Promise(() => undefined) });
 	await use(lead, "intercom_close_worker", { to: "Worker" });
 	await pi.waitForText("intercom_report_handoff");
 	await pi.kill();
@@ -127,7 +115,7 @@ scenario("a worker that dies in the middle interrupts the job", async (rig) => {
 scenario("a handoff that can't be saved fails the job and the tool call", async (rig) => {
 	const { lead, pi } = await team(rig);
 	const { promise, open } = gate();
-	answersHandoff(rig, "worker", { wait: promise });
+	answersHandoff(rig, "worker", HANDOFF, { wait: promise });
 	await use(lead, "intercom_close_worker", { to: "Worker" });
 	await pi.waitForText("intercom_report_handoff");
 	const path = join(rig.project, ".pi-intercom/config.json");

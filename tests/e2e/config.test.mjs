@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./support/broker.mjs";
-import { EXTENSION, NODE, PI } from "./support/pi.mjs";
 import { scenario } from "./support/rig.mjs";
-import { piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
+import { answersHandoff, launchingCoordinator, piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
 import { gate, until } from "./support/until.mjs";
 
 const pathOf = (rig) => join(rig.project, ".pi-intercom/config.json");
@@ -95,9 +94,7 @@ scenario("a checkout in the middle of a close changes no fence, and the handoff 
 	await git(rig, "add", "--all");
 	await git(rig, "commit", "--quiet", "-m", "before the close");
 	const { promise, open } = gate();
-	const jobOf = (request) => /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(request.users.findLast((text) => text.includes("intercom_report_handoff")))?.[1];
-	const handoff = { gate: promise, tool: "intercom_report_handoff", args: (request) => ({ jobId: jobOf(request) ?? "", summary: "Tidy." }) };
-	rig.model.on("worker", /intercom_report_handoff/, handoff, { say: "handed over" });
+	answersHandoff(rig, "worker", "Tidy.", { wait: promise });
 	await use(lead, "intercom_close_worker", { to: "Worker" });
 	await pi.waitForText("intercom_report_handoff");
 	await until("the record", () => rig.config().agents[1].closeJob?.state === "awaiting_handoff");
@@ -110,7 +107,7 @@ scenario("a checkout in the middle of a close changes no fence, and the handoff 
 });
 
 scenario("a merge that conflicts refuses every change, names its line, and is left alone", async (rig) => {
-	const lead = await stubCoordinator(rig, { launch: { argv: [NODE, PI], extension: EXTENSION, agentDir: rig.directory } });
+	const lead = await launchingCoordinator(rig);
 	const pi = await piWorker(rig, lead, "Worker");
 	const good = readFileSync(pathOf(rig), "utf8");
 	const conflict = good.replace('"description": "Does', '\n<<<<<<< ours\n"description": "Does');

@@ -1,15 +1,14 @@
 // Workers in Herdr, by the project's own stand-in: real panes, the contract of Herdr's socket and program.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "./support/broker.mjs";
-import { EXTENSION, NODE, PI, writeAgentDirectory } from "./support/pi.mjs";
 import { isAlive } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { refused, stubCoordinator, use } from "./support/team.mjs";
+import { answersHandoff, launchingCoordinator, opened, refused, use } from "./support/team.mjs";
 import { until } from "./support/until.mjs";
 
 /** Starts the stand-in; `faults` are its own words for what goes wrong. */
@@ -21,24 +20,14 @@ async function standIn(context, faults = "") {
 		const ended = new Promise((resolve) => child.on("exit", resolve));
 		child.stdin.end();
 		await ended;
+		rmSync(directory, { recursive: true, force: true });
 	});
 	const lines = createInterface({ input: child.stdout });
 	return JSON.parse(await new Promise((resolve) => lines.once("line", resolve)));
 }
 
-/** A coordinator without Pi in a pane of the stand-in. */
-function coordinator(rig, herdr) {
-	const agentDir = writeAgentDirectory(rig, "launched");
-	return stubCoordinator(rig, {
-		env: { ...herdr.environment, PATH: `${herdr.bin}:${rig.env.PATH}`, PI_CODING_AGENT_DIR: agentDir },
-		launch: { argv: [NODE, PI], extension: EXTENSION, agentDir },
-	});
-}
-
-async function opened(rig, jobId) {
-	const find = async () => (await rig.broker.call("InspectionService/ListAttachments")).entries?.find((entry) => entry.launchJobId === jobId);
-	return until(`the session of job ${jobId}`, find, { timeoutMs: 40_000 });
-}
+/** A coordinator without Pi, as if in a pane of the stand-in. */
+const coordinator = (rig, herdr) => launchingCoordinator(rig, { ...herdr.environment, PATH: `${herdr.bin}:${rig.env.PATH}` });
 
 for (const [way, faults] of [
 	["its socket", ""],
@@ -53,9 +42,7 @@ for (const [way, faults] of [
 		await use(lead, "intercom_configure_worker", { sessionId: entry.sessionId, name: "Builder; #1", description: "Builds." });
 		await use(lead, "intercom_reload_worker", { to: "Builder; #1" });
 
-		const jobOf = (request) => /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(request.users.findLast((text) => text.includes("intercom_report_handoff")))?.[1];
-		const step = { tool: "intercom_report_handoff", args: (request) => ({ jobId: jobOf(request) ?? "", summary: "All built." }) };
-		rig.model.on("launched", /intercom_report_handoff/, step, { say: "handed over" });
+		answersHandoff(rig, "launched", "All built.");
 		await use(lead, "intercom_close_worker", { to: "Builder; #1" });
 		const record = () => rig.config().agents[1].closeJob;
 		await until("the closed job", () => record()?.state === "closed", { timeoutMs: 60_000, detail: () => JSON.stringify(record()) });

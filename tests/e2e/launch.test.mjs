@@ -2,33 +2,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXTENSION, NODE, PI, writeAgentDirectory } from "./support/pi.mjs";
 import { scenario } from "./support/rig.mjs";
-import { refused, stubCoordinator, use } from "./support/team.mjs";
+import { launchingCoordinator, opened, refused, use } from "./support/team.mjs";
 import { never, until } from "./support/until.mjs";
-
-/** A coordinator without Pi that launches real Pi workers. */
-function launcher(rig, env = {}) {
-	const agentDir = writeAgentDirectory(rig, "launched");
-	return stubCoordinator(rig, {
-		env: { PI_CODING_AGENT_DIR: agentDir, ...env },
-		launch: { argv: [NODE, PI], extension: EXTENSION, agentDir },
-	});
-}
-
-/** The roster's entry of the session that a launch opened. */
-function opened(rig, jobId) {
-	return until(
-		`the session of job ${jobId}`,
-		async () => (await rig.broker.call("InspectionService/ListAttachments")).entries?.find((entry) => entry.launchJobId === jobId),
-		{ timeoutMs: 40_000 },
-	);
-}
 
 const HOSTILE = ["with blank", "it's \"quoted\"", "semi;colon;", "$(touch hit) `touch hit`", "#{pane_id} #(touch hit)", "-n dash", "new\nline", "été 🛰 * ? [x]", "back\\slash", "%1 & | > hit"];
 
 scenario("workers open in hostile directories, and nothing of a name is run", { timeoutMs: 300_000 }, async (rig) => {
-	const lead = await launcher(rig);
+	const lead = await launchingCoordinator(rig);
 	for (const name of HOSTILE) rig.makeDirectory("A project 🛰", name);
 	for (const name of HOSTILE) {
 		const result = await use(lead, "intercom_create_worker", { projectDirectory: name, launcher: "tmux" });
@@ -45,7 +26,7 @@ scenario("workers open in hostile directories, and nothing of a name is run", { 
 });
 
 scenario("outside tmux a detached session is made, and its name is said", async (rig) => {
-	const lead = await launcher(rig);
+	const lead = await launchingCoordinator(rig);
 	const result = await use(lead, "intercom_create_worker", { launcher: "tmux" });
 	assert.match(result.text, /tmux attach/);
 	assert.match(result.text, /registrationAwaited: false/);
@@ -60,7 +41,7 @@ scenario("outside tmux a detached session is made, and its name is said", async 
 });
 
 scenario("what can't be launched is refused before anything happens, and no other launcher is tried", async (rig) => {
-	const lead = await launcher(rig);
+	const lead = await launchingCoordinator(rig);
 	await refused(lead, "LAUNCHER_UNAVAILABLE", "intercom_create_worker", {});
 	await refused(lead, "DIRECTORY_OUTSIDE", "intercom_create_worker", { launcher: "tmux", projectDirectory: ".." });
 	assert.equal((await lead.callTool("intercom_create_worker", { launcher: "tmux", projectDirectory: "not there" })).isError, true);
@@ -74,7 +55,7 @@ scenario("what can't be launched is refused before anything happens, and no othe
 });
 
 scenario("a session is resumed only when it is closed, by everybody's word", async (rig) => {
-	const lead = await launcher(rig);
+	const lead = await launchingCoordinator(rig);
 	const created = await use(lead, "intercom_create_worker", { launcher: "tmux" });
 	const entry = await opened(rig, created.details.jobId);
 	await use(lead, "intercom_configure_worker", { sessionId: entry.sessionId, name: "Worker", description: "Works." });

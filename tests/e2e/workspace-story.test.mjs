@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { PiSession } from "./support/pi.mjs";
 import { isAlive, pidsWithArguments } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
+import { answersHandoff } from "./support/team.mjs";
 import { never, until } from "./support/until.mjs";
 
 /** Lets the coordinator's model call tools, and returns the last result. */
@@ -100,15 +101,7 @@ async function stopInTheMiddle(rig, pi, builder) {
 }
 
 async function closeWithHandoff(rig, pi, tester) {
-	rig.model.on(
-		"lead",
-		/intercom_report_handoff/,
-		{
-			tool: "intercom_report_handoff",
-			args: (request) => ({ jobId: /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(request.users.at(-1))?.[1] ?? "", summary: "Tests are done; nothing is open." }),
-		},
-		{ say: "handed over" },
-	);
+	answersHandoff(rig, "lead", "Tests are done; nothing is open.");
 	await lead(rig, pi, [["intercom_close_worker", { to: "Tester" }]]);
 	await until("the closed job in the config", () => rig.config().agents.find((agent) => agent.name === "Tester").closeJob?.state === "closed", {
 		timeoutMs: 60_000,

@@ -202,7 +202,10 @@ Json DeliverParams(const v1::Delivery& delivery) {
                  {"from",
                   {{"sessionId", sender.session_id()},
                    {"name", sender.name()},
-                   {"role", RoleName(sender.role())},
+                   // The broker, a person and a program have none.
+                   {"role", sender.role() == v1::ROLE_UNSPECIFIED
+                                ? std::string_view()
+                                : RoleName(sender.role())},
                    {"origin", OriginLabel(sender.origin())}}},
                  {"acceptedAt", absl::FormatTime(absl::RFC3339_full,
                                                  ToTime(delivery.accepted_at()),

@@ -1,5 +1,6 @@
 // A coordinator and its workers, ready to work.
 import assert from "node:assert/strict";
+import { EXTENSION, NODE, PI, writeAgentDirectory } from "./pi.mjs";
 import { until } from "./until.mjs";
 
 /** A tool call that must succeed; returns its result. */
@@ -49,6 +50,14 @@ export async function piWorker(rig, lead, name, options = {}) {
 	return pi;
 }
 
+/** The model of `session` answers a handoff request with `summary`, once `wait` lets it, and then does `more`. */
+export function answersHandoff(rig, session, summary, { wait, more = [] } = {}) {
+	const requestOf = (request) => request.users.findLast((text) => text.includes("intercom_report_handoff"));
+	const jobOf = (request) => /jobId[^A-Za-z0-9]*([A-Za-z0-9-]{8,})/.exec(requestOf(request) ?? "")?.[1] ?? "";
+	const report = { gate: wait, tool: "intercom_report_handoff", args: (request) => ({ jobId: jobOf(request), summary }) };
+	rig.model.on(session, /intercom_report_handoff/, report, ...more, { say: "handed over" });
+}
+
 /** The broker's record of a message. */
 export async function record(rig, id) {
 	return (await rig.broker.call("MessageService/GetMessage", { id })).record;
@@ -74,4 +83,22 @@ export function assertMarks(found) {
 	assert.deepEqual([...times].sort((a, b) => a - b), times, `marks out of order: ${JSON.stringify(found.marks)}`);
 	for (const mark of found.marks) assert.ok(mark.state, "a mark without state");
 	assert.equal(found.marks.at(-1).state, found.state);
+}
+
+/** The roster's entry of the session that a launch opened. */
+export function opened(rig, jobId) {
+	return until(
+		`the session of job ${jobId}`,
+		async () => (await rig.broker.call("InspectionService/ListAttachments")).entries?.find((entry) => entry.launchJobId === jobId),
+		{ timeoutMs: 40_000 },
+	);
+}
+
+/** A coordinator without Pi that launches real Pi workers, whose model answers as `launched`. */
+export function launchingCoordinator(rig, env = {}) {
+	const agentDir = writeAgentDirectory(rig, "launched");
+	return stubCoordinator(rig, {
+		env: { PI_CODING_AGENT_DIR: agentDir, ...env },
+		launch: { argv: [NODE, PI], extension: EXTENSION, agentDir },
+	});
 }

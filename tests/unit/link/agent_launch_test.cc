@@ -71,6 +71,17 @@ class AgentLaunchTest : public AgentRig {
     Call("job-1", "intercom_resume_worker",
          {{"to", "Builder"}, {"confirmClosed", true}});
   }
+  // One launch blocks in the launcher, and job-2 waits behind it.
+  void CreateBehindAnother() {
+    Script(v1::Job::KIND_CREATE);
+    room_.Set(InPane());
+    room_.Block();
+    Initialize(HostFacts());
+    Create();
+    ASSERT_TRUE(room_.AwaitCalls(1));
+    Call("job-2", "intercom_create_worker", {{"projectDirectory", "part"}});
+    ASSERT_TRUE(AwaitCall("job_id: \"job-2\""));
+  }
   bool AwaitCall(const std::string& text, int times = 1) {
     return broker_.Await([&](const FakeBroker::Seen& seen) {
       int found = 0;
@@ -359,14 +370,7 @@ TEST_F(AgentLaunchTest, ACallThatIsCancelledTooLateSaysThatItGoesOn) {
 
 TEST_F(AgentLaunchTest,
        ALaunchThatWaitsForAnotherIsNotAnnouncedAndCanBeCancelled) {
-  Script(v1::Job::KIND_CREATE);
-  room_.Set(InPane());
-  room_.Block();
-  Initialize(HostFacts());
-  Create();
-  ASSERT_TRUE(room_.AwaitCalls(1));
-  Call("job-2", "intercom_create_worker", {{"projectDirectory", "part"}});
-  ASSERT_TRUE(AwaitCall("job_id: \"job-2\""));
+  CreateBehindAnother();
   Notify("tools/cancel", {{"callId", "job-2"}});
   EXPECT_EQ(Result("job-2")["reason"], "CANCELLED");
   room_.Unblock();
@@ -378,14 +382,7 @@ TEST_F(AgentLaunchTest,
 }
 
 TEST_F(AgentLaunchTest, LaunchesComeToTheLauncherOneByOne) {
-  Script(v1::Job::KIND_CREATE);
-  room_.Set(InPane());
-  room_.Block();
-  Initialize(HostFacts());
-  Create();
-  ASSERT_TRUE(room_.AwaitCalls(1));
-  Call("job-2", "intercom_create_worker", {{"projectDirectory", "part"}});
-  ASSERT_TRUE(AwaitCall("job_id: \"job-2\""));
+  CreateBehindAnother();
   EXPECT_THAT(Steps(), ElementsAre("SUBMITTING"));
   room_.Unblock();
   EXPECT_EQ(Result("job-1")["isError"], false);

@@ -81,6 +81,14 @@ TEST(DeliveryTextTest, ARegistrationSaysWhatToDo) {
   EXPECT_EQ(DeliverParams(delivery)["topic"], "REGISTRATION");
 }
 
+TEST(DeliveryTextTest, WhoIsNoSessionHasNoRole) {
+  v1::Delivery delivery = MessageFrom(v1::ORIGIN_BROKER, "x");
+  delivery.mutable_sender()->set_role(v1::ROLE_UNSPECIFIED);
+  EXPECT_EQ(DeliverParams(delivery)["from"]["role"], "");
+  delivery.mutable_sender()->set_role(v1::ROLE_WORKER);
+  EXPECT_EQ(DeliverParams(delivery)["from"]["role"], "worker");
+}
+
 v1::Delivery NoticeOf(const std::string& topic, const std::string& text) {
   v1::Delivery delivery = MessageFrom(v1::ORIGIN_BROKER, text);
   delivery.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_NOTICE);
