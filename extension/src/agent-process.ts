@@ -49,7 +49,7 @@ export class AgentProcess {
 	readonly #owner: AgentOwner;
 	readonly #timers: Timers;
 	readonly #starts: number[] = [];
-	readonly #waiting = new Set<() => void>();
+	readonly #waiting = new Map<() => void, number>();
 	#life: Life | undefined;
 	#launches = 0;
 	#started = false;
@@ -106,8 +106,11 @@ export class AgentProcess {
 		return life !== undefined && life.up && life.rpc.notify(method, params);
 	}
 
-	/** Resolves to whether an agent is up, within `limitMs`. */
-	whenUp(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+	/**
+	 * Resolves to whether an agent is up, within `limitMs`. Of those that wait, the lowest `order` goes on first: a call
+	 * that an agent's death cut off waits later than one made after it, and is to be repeated before that one is sent.
+	 */
+	whenUp(limitMs: number, order: number, signal?: AbortSignal): Promise<boolean> {
 		if (this.isUp) return Promise.resolve(true);
 		if (this.isFinal || signal?.aborted === true) return Promise.resolve(false);
 		return new Promise((resolve) => {
@@ -118,7 +121,7 @@ export class AgentProcess {
 				resolve(this.isUp);
 			};
 			const cancel = this.#timers.after(Math.max(0, limitMs), finish);
-			this.#waiting.add(finish);
+			this.#waiting.set(finish, order);
 			signal?.addEventListener("abort", finish);
 		});
 	}
@@ -263,7 +266,8 @@ export class AgentProcess {
 	}
 
 	#wake(): void {
-		for (const finish of [...this.#waiting]) finish();
+		const inOrder = [...this.#waiting].sort(([, a], [, b]) => a - b);
+		for (const [finish] of inOrder) finish();
 	}
 
 	#guarded(run: () => void): void {

@@ -7,7 +7,7 @@ const CANCEL_ANSWER_LIMIT_MS = 2_000;
 
 /** The part of the agent link that a tool call needs. */
 export interface ToolLink {
-	whenUp(limitMs: number, signal?: AbortSignal): Promise<boolean>;
+	whenUp(limitMs: number, order: number, signal?: AbortSignal): Promise<boolean>;
 	call(method: string, params: JsonObject): Promise<unknown>;
 	notify(method: string, params: JsonObject): boolean;
 }
@@ -47,11 +47,12 @@ export class ToolSet {
 	}
 }
 
-/** Runs tool calls over the link, each under one call id however often it has to be repeated. */
+/** Runs tool calls over the link in the order in which they are made, each under one call id however often it has to be repeated. */
 export class ToolCalls {
 	readonly #link: ToolLink;
 	readonly #timers: Timers;
 	readonly #mintId: () => string;
+	#made = 0;
 
 	constructor(link: ToolLink, timers: Timers, mintId: () => string) {
 		this.#link = link;
@@ -62,10 +63,11 @@ export class ToolCalls {
 	/** Never rejects. */
 	async run(name: string, args: unknown, signal: AbortSignal | undefined): Promise<ToolAnswer> {
 		const callId = this.#mintId();
+		const order = ++this.#made;
 		let wasSent = false;
 		let giveUpAt = this.#timers.now() + REPEAT_LIMIT_MS;
 		for (;;) {
-			const isUp = await this.#link.whenUp(giveUpAt - this.#timers.now(), signal);
+			const isUp = await this.#link.whenUp(giveUpAt - this.#timers.now(), order, signal);
 			if (signal?.aborted === true) return wasSent ? outcomeUnknown(name, callId) : cancelled(name);
 			if (!isUp || (wasSent && this.#timers.now() >= giveUpAt)) return wasSent ? outcomeUnknown(name, callId) : notRunning(name);
 			try {

@@ -166,10 +166,20 @@ describe("the link", () => {
 		await bench.until("up");
 		bench.children[0]?.stdin.destroy();
 		assert.equal(bench.link.isUp, false);
-		const isUp = bench.link.whenUp(1_000);
+		const isUp = bench.link.whenUp(1_000, 1);
 		await bench.until("down");
 		bench.timers.advance(200);
 		assert.equal(await isUp, true);
+		await bench.link.stop("quit");
+	});
+
+	test("lets those go on who wait for an agent in their own order, not in that of their waiting", async () => {
+		const bench = new Bench();
+		bench.link.start();
+		const woken: number[] = [];
+		const waiting = [2, 3, 1].map((order) => bench.link.whenUp(1_000, order).then(() => woken.push(order)));
+		await Promise.all(waiting);
+		assert.deepEqual(woken, [1, 2, 3]);
 		await bench.link.stop("quit");
 	});
 
@@ -184,7 +194,7 @@ describe("the link", () => {
 		assert.equal(bench.children.length, 5);
 		assert.match(bench.gaveUp, /5 times within a minute/);
 		assert.match(bench.gaveUp, /dies as told/);
-		assert.equal(await bench.link.whenUp(1_000), false);
+		assert.equal(await bench.link.whenUp(1_000, 1), false);
 	});
 
 	test("survives a program that can't be started", async () => {

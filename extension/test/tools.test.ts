@@ -37,25 +37,25 @@ class FakeLink implements ToolLink {
 	readonly calls: { readonly params: JsonObject; resolve(result: unknown): void; reject(error: Error): void }[] = [];
 	readonly notified: JsonObject[] = [];
 	up = true;
-	#onUp: ((isUp: boolean) => void)[] = [];
+	#onUp: { readonly order: number; resolve(isUp: boolean): void }[] = [];
 	readonly #timers: FakeTimers;
 
 	constructor(timers: FakeTimers) {
 		this.#timers = timers;
 	}
 
-	whenUp(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+	whenUp(limitMs: number, order: number, signal?: AbortSignal): Promise<boolean> {
 		if (this.up) return Promise.resolve(true);
 		return new Promise((resolve) => {
 			this.#timers.after(limitMs, () => resolve(false));
 			signal?.addEventListener("abort", () => resolve(false));
-			this.#onUp.push(resolve);
+			this.#onUp.push({ order, resolve });
 		});
 	}
 
 	comesUp(): void {
 		this.up = true;
-		for (const resolve of this.#onUp.splice(0)) resolve(true);
+		for (const { resolve } of this.#onUp.splice(0).sort((a, b) => a.order - b.order)) resolve(true);
 	}
 
 	call(_method: string, params: JsonObject): Promise<unknown> {
@@ -96,6 +96,23 @@ describe("a tool call", () => {
 		assert.equal((await answer).text, "sent");
 		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-1"]);
 		assert.deepEqual(link.calls.map(({ params }) => params.repeated), [undefined, true]);
+	});
+
+	test("cut off by the agent's death goes before a later one that found no agent", async () => {
+		const { link, calls } = bench();
+		const answers = [calls.run("intercom_send", { message: "first" }, undefined)];
+		await turns();
+		// The link no longer takes messages, but that the agent ended is not known yet.
+		link.up = false;
+		answers.push(calls.run("intercom_send", { message: "second" }, undefined));
+		await turns();
+		link.calls[0]?.reject(new AgentGone("gone"));
+		await turns();
+		link.comesUp();
+		await turns();
+		for (const call of link.calls.slice(1)) call.resolve(OK);
+		await Promise.all(answers);
+		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-1", "id-2"]);
 	});
 
 	test("of its own gets an id of its own", async () => {
