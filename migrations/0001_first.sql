@@ -20,10 +20,15 @@ CREATE TABLE sessions (
   -- The host process of the last attachment. Ticks 0: not known.
   host_pid INTEGER NOT NULL,
   host_start_ticks INTEGER NOT NULL,
-  launch_job_id TEXT NOT NULL    -- empty: opened by a person
+  launch_job_id TEXT NOT NULL,   -- empty: opened by a person
+  stable_id TEXT NOT NULL        -- empty: none, or another session's
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_by_root ON sessions (workspace_root);
+CREATE INDEX sessions_by_name ON sessions (scope, name) WHERE name <> '';
+CREATE INDEX sessions_by_stable_id ON sessions (scope, stable_id)
+  WHERE stable_id <> '';
+CREATE INDEX sessions_by_seen ON sessions (scope, last_seen_at_us);
 
 -- The last good mirror of each config.json.
 CREATE TABLE workspaces (
@@ -70,6 +75,9 @@ CREATE TABLE envelopes (
   accepted_at_us INTEGER NOT NULL,
   expires_at_us INTEGER NOT NULL,  -- 0: never
   text TEXT NOT NULL,
+  retry_of TEXT NOT NULL,
+  attachments BLOB NOT NULL,       -- Envelope with only its attachments
+  reply_within_us INTEGER NOT NULL,  -- 0: no ask
   -- The identity; this order also serves the search by a prefix.
   UNIQUE (envelope_id, sender_session_id)
 ) STRICT;
@@ -118,6 +126,37 @@ CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
   WHERE state < 3 AND ended = 0 AND expires_at_us > 0;
 CREATE INDEX deliveries_settled ON deliveries (settled_at_us, sequence)
   WHERE settled_at_us > 0;
+
+-- Questions whose senders wait, or waited, for a reply.
+CREATE TABLE asks (
+  delivery_id TEXT NOT NULL PRIMARY KEY,
+  sequence INTEGER NOT NULL,         -- of its delivery
+  scope TEXT NOT NULL,
+  asker_session_id TEXT NOT NULL,
+  recipient_session_id TEXT NOT NULL,
+  state INTEGER NOT NULL,            -- intercom.v1.Ask.State
+  asked_at_us INTEGER NOT NULL,
+  deadline_at_us INTEGER NOT NULL,
+  settled_at_us INTEGER NOT NULL,    -- 0: open
+  reply_delivery_id TEXT NOT NULL    -- empty: none yet
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX asks_by_asker ON asks (asker_session_id, asked_at_us);
+CREATE INDEX asks_unanswered ON asks (recipient_session_id, asked_at_us)
+  WHERE reply_delivery_id = '' AND state <> 4;
+CREATE INDEX asks_open ON asks (delivery_id) WHERE state = 1;
+CREATE INDEX asks_settled ON asks (settled_at_us) WHERE settled_at_us > 0;
+
+-- The state of extension channels, which outlives their members.
+CREATE TABLE channels (
+  scope TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  committed_by TEXT NOT NULL,        -- session id
+  committed_at_us INTEGER NOT NULL,
+  PRIMARY KEY (scope, namespace)
+) STRICT, WITHOUT ROWID;
 
 -- Sums over the open deliveries of each recipient.
 CREATE TABLE mailboxes (

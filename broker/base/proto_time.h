@@ -2,6 +2,7 @@
 #define PI_INTERCOM_BROKER_BASE_PROTO_TIME_H_
 
 #include "absl/time/time.h"
+#include "google/protobuf/duration.pb.h"
 #include "google/protobuf/timestamp.pb.h"
 
 namespace intercom {
@@ -23,6 +24,20 @@ inline google::protobuf::Timestamp ToProto(absl::Time time) {
 inline absl::Time FromProto(const google::protobuf::Timestamp& timestamp) {
   return absl::FromUnixSeconds(timestamp.seconds()) +
          absl::Nanoseconds(timestamp.nanos());
+}
+
+inline google::protobuf::Duration ToProtoDuration(absl::Duration duration) {
+  absl::Duration rest;
+  google::protobuf::Duration proto;
+  proto.set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &rest));
+  proto.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
+  return proto;
+}
+
+inline absl::Duration FromProtoDuration(
+    const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) +
+         absl::Nanoseconds(duration.nanos());
 }
 
 }  // namespace intercom

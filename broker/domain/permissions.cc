@@ -31,6 +31,13 @@ constexpr Row kTable[] = {
      kYes, kYes},
     {Operation::kMessageWithdraw, "message.withdraw", kYes, kYes, kYes, kYes,
      kYes, kYes, kYes},
+    {Operation::kPeerList, "peer.list", kYes, kYes, kYes, kYes, kYes, kYes,
+     kYes},
+    {Operation::kPeerSend, "peer.send", kYes, kYes, kYes, kYes, kYes, kYes,
+     kYes},
+    {Operation::kPeerOpen, "peer.open", kYes, kYes, kYes, kYes, kNo, kNo, kNo},
+    {Operation::kChannelUse, "channel.use", kYes, kYes, kYes, kYes, kNo, kNo,
+     kNo},
     {Operation::kRosterList, "roster.list", kYes, kYes, kNo, kNo, kYes, kYes,
      kYes},
     {Operation::kStatusRead, "status.read", kYes, kYes, kNo, kNo, kYes, kYes,
@@ -76,6 +83,7 @@ const Row& RowOf(Operation operation) {
 
 // Who may, for one who may not.
 std::string_view WhoMay(const Row& row) {
+  if (row.peer) return "only a session itself may";
   if (row.coordinator && row.worker) return "configured sessions may";
   if (row.coordinator) return "only the coordinator may";
   if (row.worker) return "a configured worker may";

@@ -17,6 +17,10 @@ enum class Operation {
   kMessageSend,           // message.send
   kMessageRead,           // message.read
   kMessageWithdraw,       // message.withdraw
+  kPeerList,              // peer.list
+  kPeerSend,              // peer.send
+  kPeerOpen,              // peer.open
+  kChannelUse,            // channel.use
   kRosterList,            // roster.list
   kStatusRead,            // status.read
   kStatusReport,          // status.report
@@ -38,18 +42,32 @@ enum class Operation {
   kInspect,               // inspect.read
 };
 
-inline constexpr std::array kAllOperations = {
-    Operation::kMessageSend,          Operation::kMessageRead,
-    Operation::kMessageWithdraw,      Operation::kRosterList,
-    Operation::kStatusRead,           Operation::kStatusReport,
-    Operation::kStatusRequest,        Operation::kWorkReport,
-    Operation::kHandoffReport,        Operation::kRegistrationRepeat,
-    Operation::kWorkerCreate,         Operation::kWorkerConfigure,
-    Operation::kWorkerReload,         Operation::kWorkerStop,
-    Operation::kWorkerClose,          Operation::kWorkerResume,
-    Operation::kWorkerRemove,         Operation::kWorkspaceMultiplexer,
-    Operation::kWorkspaceCoordinator, Operation::kJobRead,
-    Operation::kJobResolve,           Operation::kInspect};
+inline constexpr std::array kAllOperations = {Operation::kMessageSend,
+                                              Operation::kMessageRead,
+                                              Operation::kMessageWithdraw,
+                                              Operation::kPeerList,
+                                              Operation::kPeerSend,
+                                              Operation::kPeerOpen,
+                                              Operation::kChannelUse,
+                                              Operation::kRosterList,
+                                              Operation::kStatusRead,
+                                              Operation::kStatusReport,
+                                              Operation::kStatusRequest,
+                                              Operation::kWorkReport,
+                                              Operation::kHandoffReport,
+                                              Operation::kRegistrationRepeat,
+                                              Operation::kWorkerCreate,
+                                              Operation::kWorkerConfigure,
+                                              Operation::kWorkerReload,
+                                              Operation::kWorkerStop,
+                                              Operation::kWorkerClose,
+                                              Operation::kWorkerResume,
+                                              Operation::kWorkerRemove,
+                                              Operation::kWorkspaceMultiplexer,
+                                              Operation::kWorkspaceCoordinator,
+                                              Operation::kJobRead,
+                                              Operation::kJobResolve,
+                                              Operation::kInspect};
 
 std::string_view OperationName(Operation operation);
 

@@ -37,6 +37,7 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
   delivery.sender = sender;
   delivery.recipient_session_id = recipient.session_id;
   delivery.recipient_name = recipient.name;
+  delivery.scope = recipient.scope;
   delivery.accepted_at = clock_.Now();
   if (recipient.expires_after.has_value()) {
     delivery.expires_at = delivery.accepted_at + *recipient.expires_after;

@@ -40,6 +40,8 @@ struct Recipient {
   std::string name;
   // Unset for configured sessions, whose mail never expires.
   std::optional<absl::Duration> expires_after;
+  // The scope in which it was found.
+  std::string scope = {};
 };
 
 // For how long mail to a session without an entry is kept.

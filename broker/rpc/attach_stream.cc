@@ -258,6 +258,9 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
           key, frame.responsibility_loaded().entry_hash());
     case v1::AttachRequest::kJobEvent:
       return core_.jobs.OnEvent(key, std::move(*frame.mutable_job_event()));
+    case v1::AttachRequest::kChannelRequest:
+      return core_.channels.OnRequest(
+          key, std::move(*frame.mutable_channel_request()));
     case v1::AttachRequest::kGoodbye:
       Leave(frame.goodbye().reason());
       return Close(absl::OkStatus());
@@ -295,6 +298,9 @@ void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {
   v1::SendRequest request;
   *request.mutable_envelope() = std::move(*submit.mutable_envelope());
   request.set_to(std::move(*submit.mutable_to()));
+  request.set_reach(submit.reach());
+  request.set_cwd(std::move(*submit.mutable_cwd()));
+  request.set_trigger(std::move(*submit.mutable_trigger()));
   std::string id = request.envelope().envelope_id();
   core_.mail.Send(std::move(evidence), std::move(request),
                   [self = shared_from_this(), number, id = std::move(id)](

@@ -4,12 +4,15 @@
 #include "broker/roster/registrar.h"
 #include "broker/routing/dispatcher.h"
 #include "broker/work/admission.h"
+#include "broker/work/ask_desk.h"
+#include "broker/work/channel_desk.h"
 #include "broker/work/config_desk.h"
 #include "broker/work/controls.h"
 #include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/job_desk.h"
 #include "broker/work/mail.h"
+#include "broker/work/peer_directory.h"
 #include "broker/work/report_desk.h"
 #include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
@@ -23,6 +26,9 @@ struct BrokerCore {
   Dispatcher& dispatcher;
   Controls& controls;
   Mail& mail;
+  PeerDirectory& peers;
+  AskDesk& asks;
+  ChannelDesk& channels;
   WorkerDesk& workers;
   ReportDesk& reports;
   StatusDesk& status;

@@ -146,6 +146,36 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::ConfirmCoordinator(
                  context_.core.coordinator, &CoordinatorDesk::Confirm);
 }
 
+grpc::ServerUnaryReactor* RosterAdapter::ListSessions(
+    grpc::CallbackServerContext* context,
+    const v1::ListSessionsRequest* request,
+    v1::ListSessionsResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.peers,
+                 &PeerDirectory::ListSessions);
+}
+
+grpc::ServerUnaryReactor* AskAdapter::AwaitReply(
+    grpc::CallbackServerContext* context, const v1::AwaitReplyRequest* request,
+    v1::AwaitReplyResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.asks,
+                 &AskDesk::AwaitReply);
+}
+
+grpc::ServerUnaryReactor* AskAdapter::ListAsks(
+    grpc::CallbackServerContext* context, const v1::ListAsksRequest* request,
+    v1::ListAsksResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.asks,
+                 &AskDesk::ListAsks);
+}
+
+grpc::ServerUnaryReactor* ChannelAdapter::ListChannels(
+    grpc::CallbackServerContext* context,
+    const v1::ListChannelsRequest* request,
+    v1::ListChannelsResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.channels,
+                 &ChannelDesk::ListChannels);
+}
+
 grpc::ServerUnaryReactor* InspectionAdapter::GetBroker(
     grpc::CallbackServerContext* context, const v1::GetBrokerRequest*,
     v1::GetBrokerResponse* response) {

@@ -3,8 +3,11 @@
 
 #include "broker/rpc/attach_stream.h"
 #include "broker/rpc/serve.h"
+#include "intercom/v1/ask.grpc.pb.h"
+#include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 
@@ -97,6 +100,48 @@ class WorkspaceAdapter final : public v1::WorkspaceService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ConfirmCoordinatorRequest* request,
       v1::ConfirmCoordinatorResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class RosterAdapter final : public v1::RosterService::CallbackService {
+ public:
+  explicit RosterAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* ListSessions(
+      grpc::CallbackServerContext* context,
+      const v1::ListSessionsRequest* request,
+      v1::ListSessionsResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class AskAdapter final : public v1::AskService::CallbackService {
+ public:
+  explicit AskAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* AwaitReply(
+      grpc::CallbackServerContext* context,
+      const v1::AwaitReplyRequest* request,
+      v1::AwaitReplyResponse* response) override;
+  grpc::ServerUnaryReactor* ListAsks(grpc::CallbackServerContext* context,
+                                     const v1::ListAsksRequest* request,
+                                     v1::ListAsksResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class ChannelAdapter final : public v1::ChannelService::CallbackService {
+ public:
+  explicit ChannelAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* ListChannels(
+      grpc::CallbackServerContext* context,
+      const v1::ListChannelsRequest* request,
+      v1::ListChannelsResponse* response) override;
 
  private:
   const AdapterContext context_;

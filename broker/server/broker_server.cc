@@ -152,7 +152,8 @@ absl::Status BrokerServer::Listen() {
   executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
       {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
-       rooms_->controls, rooms_->mail, rooms_->workers, rooms_->report_desk,
+       rooms_->controls, rooms_->mail, rooms_->peers, rooms_->asks,
+       rooms_->channels, rooms_->workers, rooms_->report_desk,
        rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
        rooms_->inspection, rooms_->launches, rooms_->stops, rooms_->closes,
        rooms_->jobs},
@@ -160,6 +161,9 @@ absl::Status BrokerServer::Listen() {
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
   messages_ = std::make_unique<MessageAdapter>(context);
+  roster_ = std::make_unique<RosterAdapter>(context);
+  asks_ = std::make_unique<AskAdapter>(context);
+  channels_ = std::make_unique<ChannelAdapter>(context);
   workspaces_ = std::make_unique<WorkspaceAdapter>(context);
   inspection_ = std::make_unique<InspectionAdapter>(context);
   work_ = std::make_unique<WorkAdapter>(context);
@@ -190,6 +194,9 @@ absl::Status BrokerServer::Listen() {
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2);
   builder.RegisterService(sessions_.get());
   builder.RegisterService(messages_.get());
+  builder.RegisterService(roster_.get());
+  builder.RegisterService(asks_.get());
+  builder.RegisterService(channels_.get());
   builder.RegisterService(workspaces_.get());
   builder.RegisterService(inspection_.get());
   builder.RegisterService(work_.get());
@@ -199,7 +206,8 @@ absl::Status BrokerServer::Listen() {
   for (const char* name :
        {"intercom.v1.SessionService", "intercom.v1.MessageService",
         "intercom.v1.WorkspaceService", "intercom.v1.InspectionService",
-        "intercom.v1.WorkService"}) {
+        "intercom.v1.WorkService", "intercom.v1.RosterService",
+        "intercom.v1.AskService", "intercom.v1.ChannelService"}) {
     server_->GetHealthCheckService()->SetServingStatus(name, true);
   }
   INTERCOM_ASSIGN_OR_RETURN(
@@ -234,6 +242,7 @@ void BrokerServer::Run(int stop_descriptor) {
 
 void BrokerServer::Tick() {
   ++ticks_;
+  rooms_->runner->PostTask([this] { rooms_->asks.Tick(); });
   if (ticks_ % kExpiryTicks == 0) rooms_->dispatcher.ExpireDue();
   if (ticks_ % kConfigTicks != 0) return;
   // A config that changed while nobody called still changes roles.

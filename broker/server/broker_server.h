@@ -82,6 +82,9 @@ class BrokerServer {
   std::unique_ptr<SerialExecutor> executor_;
   std::unique_ptr<SessionAdapter> sessions_;
   std::unique_ptr<MessageAdapter> messages_;
+  std::unique_ptr<RosterAdapter> roster_;
+  std::unique_ptr<AskAdapter> asks_;
+  std::unique_ptr<ChannelAdapter> channels_;
   std::unique_ptr<WorkspaceAdapter> workspaces_;
   std::unique_ptr<InspectionAdapter> inspection_;
   std::unique_ptr<WorkAdapter> work_;

@@ -50,8 +50,11 @@ struct Rooms {
         reports(report_store, clock, options.overdue_after),
         view(roster, mailboxes, session_store, reports, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
+        peers(workspaces, mirror, roster, session_store, view),
+        asks(*runner, workspaces, roster, deliveries, dispatcher, clock),
+        channels(*runner, roster),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
-             *reader, fences, clock),
+             *reader, fences, peers, asks, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 dispatcher, controls, view, fences, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
@@ -82,6 +85,8 @@ struct Rooms {
         admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
+    registrar.AddObserver(asks);
+    registrar.AddObserver(channels);
     registrar.AddObserver(launches);
     registrar.AddObserver(stops);
     registrar.AddObserver(closes);
@@ -142,6 +147,9 @@ struct Rooms {
   Reports reports;
   RosterView view;
   Workspaces workspaces;
+  PeerDirectory peers;
+  AskDesk asks;
+  ChannelDesk channels;
   Mail mail;
   WorkerDesk workers;
   RosterNews news;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "broker/base/error.h"
+#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/storage/mailbox_store.h"
 
@@ -49,6 +50,7 @@ void FillRecord(const Statement& row, v1::DeliveryRecord& record) {
   envelope.set_quiet(row.Bool(6));
   envelope.set_supersedes(row.String(7));
   envelope.set_text(row.String(16));
+  SetExtras(row, 32, envelope);
 
   v1::Sender& sender = *record.mutable_sender();
   sender.set_session_id(row.String(1));
@@ -57,7 +59,10 @@ void FillRecord(const Statement& row, v1::DeliveryRecord& record) {
   sender.set_role(static_cast<v1::Role>(row.Int(10)));
   sender.set_workspace_root(row.String(11));
 
-  record.set_recipient_session_id(row.String(12));
+  record.set_recipient_session_id(row.String(35));
+  if (row.Text(35) != row.Text(12)) {
+    record.set_addressed_session_id(row.String(12));
+  }
   record.set_recipient_name(row.String(13));
   if (row.Int64(15) != 0) {
     SetMicros(row.Int64(15), record.mutable_expires_at());
@@ -137,6 +142,20 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
   const int sign = after.open() ? 1 : -1;
   return MailboxStore(db).Add(after.recipient_session_id, sign,
                               sign * after.bytes);
+}
+
+void SetExtras(const Statement& row, int column, v1::Envelope& envelope) {
+  envelope.set_retry_of(row.String(column));
+  // Bytes of our own: those that can't be read are of a damaged file. The text
+  // stands all the same.
+  v1::Envelope attached;
+  if (attached.ParseFromString(row.String(column + 1))) {
+    envelope.mutable_attachments()->Swap(attached.mutable_attachments());
+  }
+  if (const int64_t within_us = row.Int64(column + 2); within_us != 0) {
+    *envelope.mutable_reply_within() =
+        ToProtoDuration(absl::Microseconds(within_us));
+  }
 }
 
 absl::StatusOr<bool> ReadRecord(Statement& statement,

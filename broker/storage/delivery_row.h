@@ -54,7 +54,12 @@ absl::Status SaveDelivery(Database& db, const DeliveryRow& before,
   "  d.end_evidence, d.accepted_evidence, "                                  \
   "  d.delivered_at_us, d.delivered_evidence, d.injected_at_us, "            \
   "  d.injected_evidence, d.seen_at_us, d.seen_evidence, d.replied_at_us, "  \
-  "  d.replied_evidence "
+  "  d.replied_evidence, e.retry_of, e.attachments, e.reply_within_us, "     \
+  "  d.recipient_session_id "
+
+// Sets what the columns retry_of, attachments and reply_within_us from `column`
+// on hold.
+void SetExtras(const Statement& row, int column, v1::Envelope& envelope);
 
 // Reads the next row of `statement`, which is bound; false at its end.
 absl::StatusOr<bool> ReadRecord(Statement& statement,

@@ -6,9 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "broker/base/error.h"
+#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/mailbox_store.h"
+#include "google/protobuf/util/message_differencer.h"
 
 namespace intercom {
 namespace {
@@ -17,8 +19,9 @@ constexpr char kInsertEnvelopeSql[] =
     "INSERT INTO envelopes (sender_session_id, envelope_id, kind, topic, "
     "  reply_to, quiet, supersedes, sender_name, sender_origin, sender_role, "
     "  sender_workspace_root, recipient_session_id, recipient_name, scope, "
-    "  accepted_at_us, expires_at_us, text) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "  accepted_at_us, expires_at_us, text, retry_of, attachments, "
+    "  reply_within_us) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (envelope_id, sender_session_id) DO NOTHING";
 
 constexpr char kInsertDeliverySql[] =
@@ -41,11 +44,10 @@ std::optional<absl::Time> WaitingSince(v1::WaitReason reason, absl::Time at) {
   return at;
 }
 
-// The fields of an envelope that a repeat must share.
-bool SameContent(const v1::Envelope& a, const v1::Envelope& b) {
-  return a.kind() == b.kind() && a.topic() == b.topic() &&
-         a.reply_to() == b.reply_to() && a.quiet() == b.quiet() &&
-         a.supersedes() == b.supersedes() && a.text() == b.text();
+std::string AttachmentsOf(const v1::Envelope& envelope) {
+  v1::Envelope attached;
+  *attached.mutable_attachments() = envelope.attachments();
+  return attached.SerializeAsString();
 }
 
 std::string StoredAs(int64_t sequence) {
@@ -84,8 +86,9 @@ absl::StatusOr<InsertedDelivery> Repeat(
     return Error(absl::StatusCode::kDataLoss, "STORAGE_CORRUPT",
                  "an envelope has lost its delivery");
   }
-  if (!SameContent(first->envelope(), delivery.envelope) ||
-      first->recipient_session_id() != delivery.recipient_session_id) {
+  if (!google::protobuf::util::MessageDifferencer::Equals(first->envelope(),
+                                                          delivery.envelope) ||
+      AddresseeOf(*first) != delivery.recipient_session_id) {
     return Error(absl::StatusCode::kAlreadyExists, "ENVELOPE_ID_REUSED",
                  "the envelope id " + delivery.envelope.envelope_id() +
                      " was used before with other content or another "
@@ -102,6 +105,11 @@ DeliveryChange ChangeOf(const DeliveryRow& before, const DeliveryRow& after) {
 
 }  // namespace
 
+const std::string& AddresseeOf(const v1::DeliveryRecord& record) {
+  return record.addressed_session_id().empty() ? record.recipient_session_id()
+                                               : record.addressed_session_id();
+}
+
 DeliveryStatus StatusOf(const v1::DeliveryRecord& record) {
   return {.sequence = record.sequence(),
           .recipient_session_id = record.recipient_session_id(),
@@ -115,15 +123,18 @@ absl::StatusOr<InsertedDelivery> DeliveryStore::Insert(NewDelivery delivery) {
   const v1::Envelope& envelope = delivery.envelope;
   const v1::Sender& sender = delivery.sender;
   {
+    const std::string attachments = AttachmentsOf(envelope);
     INTERCOM_ASSIGN_OR_RETURN(Statement insert,
                               db_.Prepare(kInsertEnvelopeSql));
-    insert.Bind(sender.session_id(), envelope.envelope_id(), envelope.kind(),
-                envelope.topic(), envelope.reply_to(), envelope.quiet(),
-                envelope.supersedes(), sender.name(), sender.origin(),
-                sender.role(), sender.workspace_root(),
-                delivery.recipient_session_id, delivery.recipient_name,
-                delivery.scope, delivery.accepted_at, delivery.expires_at,
-                envelope.text());
+    insert.Bind(
+        sender.session_id(), envelope.envelope_id(), envelope.kind(),
+        envelope.topic(), envelope.reply_to(), envelope.quiet(),
+        envelope.supersedes(), sender.name(), sender.origin(), sender.role(),
+        sender.workspace_root(), delivery.recipient_session_id,
+        delivery.recipient_name, delivery.scope, delivery.accepted_at,
+        delivery.expires_at, envelope.text(), envelope.retry_of(),
+        Blob{attachments},
+        absl::ToInt64Microseconds(FromProtoDuration(envelope.reply_within())));
     INTERCOM_RETURN_IF_ERROR(insert.Run());
   }
   if (db_.changes() == 0) {

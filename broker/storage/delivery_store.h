@@ -53,6 +53,9 @@ struct DeliveryStatus {
 
 DeliveryStatus StatusOf(const v1::DeliveryRecord& record);
 
+// To whom it was sent, whoever has its mailbox now.
+const std::string& AddresseeOf(const v1::DeliveryRecord& record);
+
 // The last delivery of a page of expired ones.
 struct ExpiryCursor {
   absl::Time expires_at = absl::UnixEpoch();
@@ -76,9 +79,8 @@ class DeliveryStore {
   explicit DeliveryStore(Database& db) : db_(db) {}
 
   // Stores an envelope with the next sequence. A repeat (same sender and
-  // envelope id, same kind, text, topic, reply_to, quiet, supersedes and
-  // recipient) changes nothing and gives the first record; with other content
-  // it is ALREADY_EXISTS ENVELOPE_ID_REUSED.
+  // envelope id, same content and addressee) changes nothing and gives the
+  // first record; with other content it is ALREADY_EXISTS ENVELOPE_ID_REUSED.
   absl::StatusOr<InsertedDelivery> Insert(NewDelivery delivery);
 
   // `delivery_id` is `<sender session id>/<envelope id>`.

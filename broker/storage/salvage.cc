@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "broker/base/status_macros.h"
+#include "broker/storage/delivery_row.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/report_store.h"
@@ -34,7 +35,8 @@ constexpr char kEnvelopesSql[] =
     "SELECT sequence, sender_session_id, envelope_id, kind, topic, reply_to, "
     "  quiet, supersedes, sender_name, sender_origin, sender_role, "
     "  sender_workspace_root, recipient_session_id, recipient_name, scope, "
-    "  accepted_at_us, expires_at_us, text "
+    "  accepted_at_us, expires_at_us, text, retry_of, attachments, "
+    "  reply_within_us "
     "FROM envelopes WHERE sequence >= ? ORDER BY sequence LIMIT 1";
 
 struct OpenState {
@@ -121,6 +123,7 @@ NewDelivery ReadEnvelope(const Statement& row) {
   delivery.envelope.set_quiet(row.Bool(6));
   delivery.envelope.set_supersedes(row.String(7));
   delivery.envelope.set_text(row.String(17));
+  SetExtras(row, 18, delivery.envelope);
   delivery.sender.set_name(row.String(8));
   delivery.sender.set_origin(static_cast<v1::Origin>(row.Int(9)));
   delivery.sender.set_role(static_cast<v1::Role>(row.Int(10)));

@@ -8,11 +8,11 @@ namespace {
 #define INTERCOM_SESSION_COLUMNS                                 \
   "session_id, workspace_root, cwd, scope, name, host_kind, "    \
   "host_version, role, epoch, attached_at_us, last_seen_at_us, " \
-  "host_pid, host_start_ticks, launch_job_id"
+  "host_pid, host_start_ticks, launch_job_id, stable_id"
 
 constexpr char kAttachSql[] =
     "INSERT INTO sessions (" INTERCOM_SESSION_COLUMNS
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (session_id) DO UPDATE SET "
     "  workspace_root = excluded.workspace_root, cwd = excluded.cwd, "
     "  scope = excluded.scope, name = excluded.name, "
@@ -22,7 +22,8 @@ constexpr char kAttachSql[] =
     "  last_seen_at_us = excluded.last_seen_at_us, "
     "  host_pid = excluded.host_pid, "
     "  host_start_ticks = excluded.host_start_ticks, "
-    "  launch_job_id = excluded.launch_job_id "
+    "  launch_job_id = excluded.launch_job_id, "
+    "  stable_id = excluded.stable_id "
     "RETURNING epoch";
 
 constexpr char kFindSql[] =
@@ -44,7 +45,8 @@ SessionRow ReadRow(const Statement& row) {
           .last_seen_at = row.Time(10),
           .host_pid = row.Int64(11),
           .host_start_ticks = row.Int64(12),
-          .launch_job_id = row.String(13)};
+          .launch_job_id = row.String(13),
+          .stable_id = row.String(14)};
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ absl::StatusOr<int64_t> SessionStore::Attach(const SessionRow& row) {
   attach.Bind(row.session_id, row.workspace_root, row.cwd, row.scope, row.name,
               row.host_kind, row.host_version, row.role, row.attached_at,
               row.last_seen_at, row.host_pid, row.host_start_ticks,
-              row.launch_job_id);
+              row.launch_job_id, row.stable_id);
   INTERCOM_RETURN_IF_ERROR(attach.Step().status());
   const int64_t epoch = attach.Int64(0);
   INTERCOM_RETURN_IF_ERROR(attach.Run());

@@ -35,6 +35,9 @@ struct SessionRow {
   int64_t host_start_ticks = 0;
   // The launch that opened that host. Empty when a person did.
   std::string launch_job_id = {};
+  // The address that its person pinned. Empty where there is none, or where it
+  // is another session's.
+  std::string stable_id = {};
 };
 
 // Sessions by id, for good. Methods run in the caller's transaction, on the

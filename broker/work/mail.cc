@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "broker/base/error.h"
@@ -11,6 +12,7 @@
 #include "broker/domain/route.h"
 #include "broker/domain/text_rules.h"
 #include "broker/domain/validated_envelope.h"
+#include "google/protobuf/util/message_differencer.h"
 
 namespace intercom {
 namespace {
@@ -26,17 +28,29 @@ absl::Status UnknownEnvelope(const std::string& id) {
                    "\"; intercom history lists the latest");
 }
 
-// Whether `envelope`, sent to `to`, is what is stored already.
-bool IsRepeat(const v1::DeliveryRecord& stored, const v1::Envelope& envelope,
-              const std::string& to) {
+// Whether `envelope` is what is stored already. What the broker worked out for
+// the first one, which it answers and to whom it goes, a repeat need not say.
+bool HasContentOf(const v1::DeliveryRecord& stored, v1::Envelope envelope) {
   const v1::Envelope& first = stored.envelope();
-  return first.kind() == envelope.kind() && first.text() == envelope.text() &&
-         first.topic() == envelope.topic() &&
-         first.reply_to() == envelope.reply_to() &&
-         first.quiet() == envelope.quiet() &&
-         first.supersedes() == envelope.supersedes() &&
-         (to == stored.recipient_session_id() ||
-          FoldName(to) == FoldName(stored.recipient_name()));
+  if (envelope.reply_to().empty() ||
+      first.reply_to().find(envelope.reply_to()) != std::string::npos) {
+    envelope.set_reply_to(first.reply_to());
+  }
+  if (!first.reply_to().empty() &&
+      (envelope.kind() == v1::ENVELOPE_KIND_MESSAGE ||
+       envelope.kind() == v1::ENVELOPE_KIND_REPLY)) {
+    envelope.set_kind(first.kind());
+  }
+  return google::protobuf::util::MessageDifferencer::Equals(first, envelope);
+}
+
+// Whether `to` can be whom the stored envelope was sent to. A prefix, a name of
+// another kind, or nothing can't be told from it.
+bool NamesAddressee(const std::string& to, const v1::DeliveryRecord& stored) {
+  if (to.empty() || FoldName(to) == FoldName(stored.recipient_name())) {
+    return true;
+  }
+  return AddresseeOf(stored).starts_with(to);
 }
 
 v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
@@ -44,9 +58,12 @@ v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
   sender.set_session_id(call.caller.session_id);
   sender.set_origin(call.caller.origin);
   sender.set_role(call.role);
-  sender.set_workspace_root(call.workspace->root);
-  if (const v1::AgentEntry* entry =
-          call.workspace->EntryOf(call.caller.host_session_id)) {
+  sender.set_workspace_root(call.root());
+  const v1::AgentEntry* entry =
+      call.workspace == nullptr
+          ? nullptr
+          : call.workspace->EntryOf(call.caller.host_session_id);
+  if (entry != nullptr) {
     sender.set_name(entry->name());
   } else if (const Attachment* attachment =
                  roster.Find(call.caller.host_session_id)) {
@@ -60,40 +77,96 @@ v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
 void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
                 RecordDone done) {
   absl::StatusOr<ValidatedEnvelope> envelope =
-      ValidatedEnvelope::FromClient(std::move(*request.mutable_envelope()));
+      ValidatedEnvelope::FromClient(request.envelope());
   if (!envelope.ok()) return done(envelope.status());
-  auto shared_done = std::make_shared<RecordDone>(std::move(done));
-  const auto shared_envelope =
-      std::make_shared<const ValidatedEnvelope>(*std::move(envelope));
-  workspaces_.Decide(
-      evidence, request.directory(), Operation::kMessageSend,
-      /*last_good=*/false,
-      [this, shared_envelope, to = request.to(), shared_done](
-          const DecidedCall& call, Effects& effects) -> absl::Status {
-        INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
-        // One that is being closed says what it has to say in its handoff.
-        INTERCOM_RETURN_IF_ERROR(
-            fences_.Check(call.workspace->root, call.caller.host_session_id));
-        INTERCOM_ASSIGN_OR_RETURN(
-            const v1::AgentEntry recipient,
-            Route(to, call.caller.session_id, call.workspace->agents));
-        INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, recipient));
-        INTERCOM_RETURN_IF_ERROR(
-            AnswerReport(call, shared_envelope->value(), recipient));
-        INTERCOM_ASSIGN_OR_RETURN(
-            v1::DeliveryRecord record,
-            dispatcher_.Accept(*shared_envelope, SenderOf(call, roster_),
-                               {recipient.session_id(), recipient.name(), {}},
-                               effects));
-        effects.AfterSync([shared_done, record = std::move(record)]() mutable {
-          (*shared_done)(std::move(record));
-        });
-        return absl::OkStatus();
-      },
-      [this, evidence, shared_envelope, to = request.to(),
-       shared_done](const absl::Status& status) {
-        AnswerRepeat(evidence, *shared_envelope, to, status, shared_done);
-      });
+  const bool everywhere = request.reach() == v1::REACH_ACCOUNT;
+  // Kept for the answer to a repeat.
+  struct Sending {
+    v1::SendRequest request;
+    ValidatedEnvelope envelope;
+    RecordDone done;
+  };
+  const auto sending = std::make_shared<Sending>(
+      Sending{std::move(request), *std::move(envelope), std::move(done)});
+  Workspaces::Use use = [this, sending](const DecidedCall& call,
+                                        Effects& effects) -> absl::Status {
+    INTERCOM_RETURN_IF_ERROR(Spend(call.caller.session_id));
+    // One that is being closed says what it has to say in its handoff.
+    INTERCOM_RETURN_IF_ERROR(
+        fences_.Check(call.root(), call.caller.host_session_id));
+    INTERCOM_ASSIGN_OR_RETURN(
+        const Addressed addressed,
+        Address(call, sending->request, sending->envelope));
+    INTERCOM_ASSIGN_OR_RETURN(
+        v1::DeliveryRecord record,
+        dispatcher_.Accept(addressed.envelope, SenderOf(call, roster_),
+                           addressed.recipient, effects));
+    INTERCOM_RETURN_IF_ERROR(asks_.OnAccepted(record, call.scope, effects));
+    effects.AfterSync([sending, record = std::move(record)]() mutable {
+      sending->done(std::move(record));
+    });
+    return absl::OkStatus();
+  };
+  Workspaces::Failed failed = [this, evidence,
+                               sending](const absl::Status& status) {
+    AnswerRepeat(evidence, sending->envelope, sending->request.to(), status,
+                 std::make_shared<RecordDone>([sending](auto record) {
+                   sending->done(std::move(record));
+                 }));
+  };
+  if (everywhere) {
+    workspaces_.DecideAnywhere(evidence, sending->request.scope(),
+                               Operation::kPeerSend, std::move(use),
+                               std::move(failed));
+  } else {
+    workspaces_.Decide(evidence, sending->request.directory(),
+                       Operation::kMessageSend,
+                       /*last_good=*/false, std::move(use), std::move(failed));
+  }
+}
+
+absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
+                                              const v1::SendRequest& request,
+                                              ValidatedEnvelope envelope) {
+  const v1::Envelope& sent = envelope.value();
+  const bool is_answer =
+      sent.kind() == v1::ENVELOPE_KIND_REPLY || !sent.reply_to().empty();
+  std::optional<PeerTarget> target;
+  if (!request.to().empty() || !request.cwd().empty() || !is_answer) {
+    INTERCOM_ASSIGN_OR_RETURN(target, FindRecipient(call, request));
+  }
+  std::optional<AnswerTarget> answered;
+  if (is_answer) {
+    INTERCOM_ASSIGN_OR_RETURN(answered,
+                              asks_.FindAnswered(call, request, target));
+    INTERCOM_ASSIGN_OR_RETURN(target, peers_.Find(call, answered->session_id));
+  } else if (sent.kind() == v1::ENVELOPE_KIND_ASK) {
+    INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target));
+  } else {
+    INTERCOM_ASSIGN_OR_RETURN(answered,
+                              asks_.InferAnswered(call, target->session_id));
+  }
+  if (answered.has_value()) {
+    envelope = envelope.AsAnswerTo(answered->delivery_id, answered->is_ask);
+  }
+  INTERCOM_RETURN_IF_ERROR(AnswerReport(call, sent, target->session_id));
+  Recipient recipient{target->session_id, target->name, {}, call.scope};
+  if (!target->configured) recipient.expires_after = kUnconfiguredKept;
+  return Addressed{std::move(envelope), std::move(recipient)};
+}
+
+absl::StatusOr<PeerTarget> Mail::FindRecipient(const DecidedCall& call,
+                                               const v1::SendRequest& request) {
+  if (request.reach() == v1::REACH_ACCOUNT) {
+    return peers_.Resolve(call, request.to(), request.cwd());
+  }
+  INTERCOM_ASSIGN_OR_RETURN(
+      const v1::AgentEntry entry,
+      Route(request.to(), call.caller.session_id, call.workspace->agents));
+  INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, entry));
+  return PeerTarget{entry.session_id(), entry.name(),
+                    roster_.Find(entry.session_id()) != nullptr,
+                    /*configured=*/true};
 }
 
 void Mail::AnswerRepeat(const CallerEvidence& evidence,
@@ -105,7 +178,8 @@ void Mail::AnswerRepeat(const CallerEvidence& evidence,
   auto stored = deliveries_.Find(
       DeliveryId(caller->session_id, envelope.value().envelope_id()));
   if (!stored.ok() || !stored->has_value() ||
-      !IsRepeat(**stored, envelope.value(), to)) {
+      !HasContentOf(**stored, envelope.value()) ||
+      !NamesAddressee(to, **stored)) {
     return (*done)(refusal);
   }
   // The first may not be durable yet.
@@ -172,9 +246,9 @@ absl::Status Mail::CheckLoaded(const DecidedCall& call,
 
 absl::Status Mail::AnswerReport(const DecidedCall& call,
                                 const v1::Envelope& envelope,
-                                const v1::AgentEntry& recipient) {
-  if (call.role != v1::ROLE_COORDINATOR &&
-      call.caller.origin != v1::ORIGIN_PERSON) {
+                                const std::string& recipient) {
+  if (call.workspace == nullptr || (call.role != v1::ROLE_COORDINATOR &&
+                                    call.caller.origin != v1::ORIGIN_PERSON)) {
     return absl::OkStatus();
   }
   INTERCOM_ASSIGN_OR_RETURN(
@@ -182,8 +256,7 @@ absl::Status Mail::AnswerReport(const DecidedCall& call,
       deliveries_.FindStatus(
           DeliveryId(call.caller.session_id, envelope.envelope_id())));
   if (repeated.has_value()) return absl::OkStatus();
-  return reports_.SetAnswered(call.workspace->root, recipient.session_id(),
-                              clock_.Now());
+  return reports_.SetAnswered(call.root(), recipient, clock_.Now());
 }
 
 void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {

@@ -13,7 +13,9 @@
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/reader.h"
 #include "broker/storage/report_store.h"
+#include "broker/work/ask_desk.h"
 #include "broker/work/fences.h"
+#include "broker/work/peer_directory.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/message.pb.h"
 
@@ -33,7 +35,8 @@ class Mail {
   // All must outlive this object.
   Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
        Dispatcher& dispatcher, DeliveryStore& deliveries, ReportStore& reports,
-       Reader& reader, const Fences& fences, const Clock& clock)
+       Reader& reader, const Fences& fences, const PeerDirectory& peers,
+       AskDesk& asks, const Clock& clock)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
@@ -42,6 +45,8 @@ class Mail {
         reports_(reports),
         reader_(reader),
         fences_(fences),
+        peers_(peers),
+        asks_(asks),
         clock_(clock) {}
 
   using RecordDone =
@@ -62,7 +67,18 @@ class Mail {
     absl::Duration at;
   };
 
+  // An envelope as it is accepted: with what it answers, and to whom it goes.
+  struct Addressed {
+    ValidatedEnvelope envelope;
+    Recipient recipient;
+  };
+
   // Below: on the state's thread.
+  absl::StatusOr<Addressed> Address(const DecidedCall& call,
+                                    const v1::SendRequest& request,
+                                    ValidatedEnvelope envelope);
+  absl::StatusOr<PeerTarget> FindRecipient(const DecidedCall& call,
+                                           const v1::SendRequest& request);
   // A refused envelope may be stored all the same: then it has its first
   // answer, whatever became of names, roles, config and rates since.
   void AnswerRepeat(const CallerEvidence& evidence,
@@ -76,7 +92,7 @@ class Mail {
   // is an earlier one that is repeated.
   absl::Status AnswerReport(const DecidedCall& call,
                             const v1::Envelope& envelope,
-                            const v1::AgentEntry& recipient);
+                            const std::string& recipient);
   absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
   void ListIn(HistoryFilter filter, ListDone done);
 
@@ -88,6 +104,8 @@ class Mail {
   ReportStore& reports_;
   Reader& reader_;
   const Fences& fences_;
+  const PeerDirectory& peers_;
+  AskDesk& asks_;
   const Clock& clock_;
   absl::flat_hash_map<std::string, Allowance> allowances_;
 };

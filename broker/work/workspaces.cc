@@ -63,30 +63,78 @@ void Workspaces::DecideIn(const std::string& root, Caller caller,
   WorkspaceGate::Use decided =
       [this, caller = std::move(caller), operation, use = std::move(use)](
           const std::shared_ptr<const Workspace>& workspace,
-          Effects& effects) mutable -> absl::Status {
-    DecidedCall call;
-    if (caller.epoch != 0) {
-      // It waited for the disk: the session may have been taken over.
-      const Attachment* attachment = roster_.Find(caller.host_session_id);
-      if (attachment == nullptr || attachment->epoch != caller.epoch) {
-        return Error(absl::StatusCode::kAborted, "OLD_EPOCH",
-                     "another attachment took this session over");
-      }
-    }
-    call.role = caller.host_session_id.empty()
-                    ? v1::ROLE_UNSPECIFIED
-                    : workspace->RoleOf(caller.host_session_id);
-    INTERCOM_RETURN_IF_ERROR(
-        CheckPermitted(operation, caller.origin, call.role));
-    call.caller = caller;
-    call.workspace = workspace;
-    return use(call, effects);
-  };
+          Effects& effects) mutable {
+        return UseIn(workspace, caller, "", operation, use, effects);
+      };
   if (last_good) {
     gate_.WithLastGood(root, std::move(decided), std::move(failed));
   } else {
     gate_.WithPresent(root, std::move(decided), std::move(failed));
   }
+}
+
+void Workspaces::DecideAnywhere(CallerEvidence evidence, std::string scope,
+                                Operation operation, Use use, Failed failed) {
+  runner_.PostTask([this, evidence = std::move(evidence),
+                    scope = std::move(scope), operation, use = std::move(use),
+                    failed = std::move(failed)]() mutable {
+    absl::StatusOr<Caller> caller = callers_.Resolve(evidence);
+    if (!caller.ok()) return failed(caller.status());
+    const Attachment* attachment = caller->host_session_id.empty()
+                                       ? nullptr
+                                       : roster_.Find(caller->host_session_id);
+    const std::string root = attachment == nullptr ? "" : attachment->root;
+    WorkspaceGate::Use decided =
+        [this, caller = *std::move(caller), scope = std::move(scope), operation,
+         use = std::move(use)](
+            const std::shared_ptr<const Workspace>& workspace,
+            Effects& effects) mutable {
+          return UseIn(workspace, caller, scope, operation, use, effects);
+        };
+    // Who is attached in a workspace has a mirror of its config.
+    if (!root.empty()) {
+      return gate_.WithLastGood(root, std::move(decided), std::move(failed));
+    }
+    runner_.PostCommand(
+        {[decided = std::move(decided)](Effects& effects) mutable {
+           return decided(nullptr, effects);
+         },
+         std::move(failed)});
+  });
+}
+
+absl::Status Workspaces::UseIn(
+    const std::shared_ptr<const Workspace>& workspace, const Caller& caller,
+    std::string scope, Operation operation, Use& use, Effects& effects) {
+  DecidedCall call;
+  const Attachment* attachment = caller.host_session_id.empty()
+                                     ? nullptr
+                                     : roster_.Find(caller.host_session_id);
+  // It waited for the disk: the session may have been taken over.
+  if (caller.epoch != 0 &&
+      (attachment == nullptr || attachment->epoch != caller.epoch)) {
+    return Error(absl::StatusCode::kAborted, "OLD_EPOCH",
+                 "another attachment took this session over");
+  }
+  if (caller.host_session_id.empty()) {
+    call.scope = std::move(scope);
+  } else if (workspace != nullptr) {
+    call.role = workspace->RoleOf(caller.host_session_id);
+  } else {
+    call.role = attachment == nullptr || !attachment->root.empty()
+                    ? v1::ROLE_ANONYMOUS
+                    : v1::ROLE_PEER;
+  }
+  if (attachment != nullptr) call.scope = attachment->hello.scope();
+  INTERCOM_RETURN_IF_ERROR(CheckPermitted(operation, caller.origin, call.role));
+  call.caller = caller;
+  call.workspace = workspace;
+  return use(call, effects);
+}
+
+const std::string& DecidedCall::root() const {
+  static const auto& none = *new std::string();
+  return workspace == nullptr ? none : workspace->root;
 }
 
 void Workspaces::FindRoot(

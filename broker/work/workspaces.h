@@ -18,7 +18,14 @@ struct DecidedCall {
   Caller caller;
   // The caller's role; ROLE_UNSPECIFIED for persons and clients.
   v1::Role role = v1::ROLE_UNSPECIFIED;
+  // nullptr for a call from anywhere by one without a workspace, or whose
+  // config can't be read and never was.
   std::shared_ptr<const Workspace> workspace;
+  // Which sessions the caller can see, beside those of its workspace.
+  std::string scope;
+
+  // Empty without a workspace.
+  const std::string& root() const;
 };
 
 // Finds the workspace of a call, reads its present config and checks the
@@ -50,6 +57,12 @@ class Workspaces {
   void Decide(CallerEvidence evidence, std::string directory,
               Operation operation, bool last_good, Use use, Failed failed);
 
+  // The same for what needs no workspace: a session of one is decided on its
+  // last good config, anybody else without. `scope` is that of persons and
+  // clients; a session has its own.
+  void DecideAnywhere(CallerEvidence evidence, std::string scope,
+                      Operation operation, Use use, Failed failed);
+
   // Finds the root of `directory`; empty if there is no workspace.
   void FindRoot(const std::string& directory,
                 absl::AnyInvocable<void(absl::StatusOr<std::string>)> found);
@@ -59,6 +72,10 @@ class Workspaces {
  private:
   void DecideIn(const std::string& root, Caller caller, Operation operation,
                 bool last_good, Use use, Failed failed);
+  // Inside a command. `workspace` may be null.
+  absl::Status UseIn(const std::shared_ptr<const Workspace>& workspace,
+                     const Caller& caller, std::string scope,
+                     Operation operation, Use& use, Effects& effects);
 
   StateRunner& runner_;
   ConfigLanes& lanes_;

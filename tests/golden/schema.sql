@@ -10,6 +10,27 @@ CREATE TABLE agents (
   entry_hash TEXT NOT NULL,
   PRIMARY KEY (root, position)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE asks (
+  delivery_id TEXT NOT NULL PRIMARY KEY,
+  sequence INTEGER NOT NULL,         -- of its delivery
+  scope TEXT NOT NULL,
+  asker_session_id TEXT NOT NULL,
+  recipient_session_id TEXT NOT NULL,
+  state INTEGER NOT NULL,            -- intercom.v1.Ask.State
+  asked_at_us INTEGER NOT NULL,
+  deadline_at_us INTEGER NOT NULL,
+  settled_at_us INTEGER NOT NULL,    -- 0: open
+  reply_delivery_id TEXT NOT NULL    -- empty: none yet
+) STRICT, WITHOUT ROWID;
+CREATE TABLE channels (
+  scope TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  committed_by TEXT NOT NULL,        -- session id
+  committed_at_us INTEGER NOT NULL,
+  PRIMARY KEY (scope, namespace)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE deliveries (
   sequence INTEGER NOT NULL PRIMARY KEY REFERENCES envelopes (sequence),
   recipient_session_id TEXT NOT NULL,
@@ -52,6 +73,9 @@ CREATE TABLE envelopes (
   accepted_at_us INTEGER NOT NULL,
   expires_at_us INTEGER NOT NULL,  -- 0: never
   text TEXT NOT NULL,
+  retry_of TEXT NOT NULL,
+  attachments BLOB NOT NULL,       -- Envelope with only its attachments
+  reply_within_us INTEGER NOT NULL,  -- 0: no ask
   -- The identity; this order also serves the search by a prefix.
   UNIQUE (envelope_id, sender_session_id)
 ) STRICT;
@@ -127,7 +151,8 @@ CREATE TABLE sessions (
   -- The host process of the last attachment. Ticks 0: not known.
   host_pid INTEGER NOT NULL,
   host_start_ticks INTEGER NOT NULL,
-  launch_job_id TEXT NOT NULL    -- empty: opened by a person
+  launch_job_id TEXT NOT NULL,   -- empty: opened by a person
+  stable_id TEXT NOT NULL        -- empty: none, or another session's
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE workspaces (
   root TEXT NOT NULL PRIMARY KEY,
@@ -138,6 +163,11 @@ CREATE TABLE workspaces (
   mirrored_at_us INTEGER NOT NULL,
   config_error TEXT NOT NULL             -- empty while the file is good
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX asks_by_asker ON asks (asker_session_id, asked_at_us);
+CREATE INDEX asks_open ON asks (delivery_id) WHERE state = 1;
+CREATE INDEX asks_settled ON asks (settled_at_us) WHERE settled_at_us > 0;
+CREATE INDEX asks_unanswered ON asks (recipient_session_id, asked_at_us)
+  WHERE reply_delivery_id = '' AND state <> 4;
 CREATE INDEX deliveries_ended ON deliveries (recipient_session_id, sequence)
   WHERE state < 3 AND ended > 0;
 CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
@@ -163,4 +193,8 @@ CREATE INDEX jobs_by_token ON jobs (launch_token_hash)
 CREATE INDEX jobs_open ON jobs (job_id) WHERE state < 8 OR state = 12;
 CREATE INDEX observations_by_session
   ON observations (session_id, kind, observation_id);
+CREATE INDEX sessions_by_name ON sessions (scope, name) WHERE name <> '';
 CREATE INDEX sessions_by_root ON sessions (workspace_root);
+CREATE INDEX sessions_by_seen ON sessions (scope, last_seen_at_us);
+CREATE INDEX sessions_by_stable_id ON sessions (scope, stable_id)
+  WHERE stable_id <> '';
