@@ -15,10 +15,14 @@ constexpr std::string_view kNotInherited[] = {"COLORTERM",
                                               "OLDPWD",
                                               "_",
                                               "PI_INTERCOM_SESSION",
+                                              "PI_INTERCOM_WORKSPACE",
+                                              "PI_INTERCOM_STABLE_ID",
+                                              "PI_INTERCOM_STATUS",
                                               "PI_INTERCOM_LAUNCH_TOKEN",
                                               "PI_INTERCOM_JOB_ID"};
-constexpr std::string_view kNotInheritedPrefixes[] = {"TERM", "TMUX", "HERDR_",
-                                                      "PI_SESSION_"};
+constexpr std::string_view kNotInheritedPrefixes[] = {
+    "TERM",        "TMUX",         "HERDR_",
+    "PI_SESSION_", "PI_SUBAGENT_", "SELESAI_SUBAGENT_"};
 
 bool IsInherited(std::string_view name) {
   for (const std::string_view other : kNotInherited) {
@@ -52,7 +56,9 @@ LaunchPlan PlanOf(const HostLaunch& host, const v1::BeginLaunchResponse& begun,
   plan.directory = begun.directory();
   plan.environment = InheritedEnvironment(around.environment);
   plan.environment["PI_INTERCOM_HOME"] = around.home;
-  plan.environment["PI_INTERCOM_WORKSPACE"] = begun.workspace_root();
+  if (!begun.workspace_root().empty()) {
+    plan.environment["PI_INTERCOM_WORKSPACE"] = begun.workspace_root();
+  }
   plan.environment["PI_INTERCOM_LAUNCH_TOKEN"] = begun.launch_token();
   plan.environment["PI_INTERCOM_JOB_ID"] = begun.job().job_id();
   plan.title = begun.title();

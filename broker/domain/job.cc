@@ -12,6 +12,8 @@ std::string_view JobKindName(v1::Job::Kind kind) {
       return "stop";
     case v1::Job::KIND_CLOSE:
       return "close";
+    case v1::Job::KIND_OPEN:
+      return "open";
     default:
       return "unknown";
   }

@@ -7,7 +7,7 @@
 
 namespace intercom {
 
-// "create", "resume", "stop", "close"; else "unknown".
+// "create", "resume", "stop", "close", "open"; else "unknown".
 std::string_view JobKindName(v1::Job::Kind kind);
 
 // "requested", "awaiting_handoff", "succeeded" and so on; else "unknown".

@@ -11,6 +11,7 @@
 #include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/job_desk.h"
+#include "broker/work/launch_waits.h"
 #include "broker/work/mail.h"
 #include "broker/work/peer_directory.h"
 #include "broker/work/report_desk.h"
@@ -36,6 +37,7 @@ struct BrokerCore {
   CoordinatorDesk& coordinator;
   Inspection& inspection;
   LaunchDesk& launches;
+  LaunchWaits& launch_waits;
   StopDesk& stops;
   CloseDesk& closes;
   JobDesk& jobs;

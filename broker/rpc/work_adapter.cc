@@ -19,6 +19,13 @@ grpc::ServerUnaryReactor* WorkAdapter::AdvanceLaunch(
                  &LaunchDesk::Advance);
 }
 
+grpc::ServerUnaryReactor* WorkAdapter::AwaitLaunch(
+    grpc::CallbackServerContext* context, const v1::AwaitLaunchRequest* request,
+    v1::AwaitLaunchResponse* response) {
+  return ServeBy(context_, context, request, response,
+                 context_.core.launch_waits, &LaunchWaits::Await);
+}
+
 grpc::ServerUnaryReactor* WorkAdapter::StopWorker(
     grpc::CallbackServerContext* context, const v1::StopWorkerRequest* request,
     v1::StopWorkerResponse* response) {

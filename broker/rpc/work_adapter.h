@@ -19,6 +19,10 @@ class WorkAdapter final : public v1::WorkService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::AdvanceLaunchRequest* request,
       v1::AdvanceLaunchResponse* response) override;
+  grpc::ServerUnaryReactor* AwaitLaunch(
+      grpc::CallbackServerContext* context,
+      const v1::AwaitLaunchRequest* request,
+      v1::AwaitLaunchResponse* response) override;
   grpc::ServerUnaryReactor* StopWorker(
       grpc::CallbackServerContext* context,
       const v1::StopWorkerRequest* request,

@@ -155,8 +155,8 @@ absl::Status BrokerServer::Listen() {
        rooms_->controls, rooms_->mail, rooms_->peers, rooms_->asks,
        rooms_->channels, rooms_->workers, rooms_->report_desk,
        rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
-       rooms_->inspection, rooms_->launches, rooms_->stops, rooms_->closes,
-       rooms_->jobs},
+       rooms_->inspection, rooms_->launches, rooms_->launch_waits,
+       rooms_->stops, rooms_->closes, rooms_->jobs},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
@@ -277,6 +277,7 @@ void BrokerServer::Drain() {
   drained_ = true;
   spdlog::info("draining");
   rooms_->inspection.SetDraining();
+  rooms_->runner->PostTask([this] { rooms_->launch_waits.Drain(); });
   rooms_->registrar.Drain();
   if (server_ != nullptr) {
     server_->GetHealthCheckService()->SetServingStatus(false);

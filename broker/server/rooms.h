@@ -16,6 +16,7 @@
 #include "broker/storage/reader.h"
 #include "broker/storage/store_opening.h"
 #include "broker/work/job_desk.h"
+#include "broker/work/launch_waits.h"
 #include "broker/work/roster_news.h"
 
 namespace intercom {
@@ -64,6 +65,7 @@ struct Rooms {
         close_record(*runner, lanes, mirror),
         launches(*runner, lanes, workspaces, roster, session_store, job_store,
                  job_book, fences, watch, job_news, clock, random),
+        launch_waits(*runner, workspaces, roster, job_store),
         stops(*runner, workspaces, roster, job_store, job_book, fences,
               controls, job_news, watch, clock, random),
         closes(*runner, workspaces, mirror, roster, job_store, handoffs,
@@ -88,6 +90,7 @@ struct Rooms {
     registrar.AddObserver(asks);
     registrar.AddObserver(channels);
     registrar.AddObserver(launches);
+    registrar.AddObserver(launch_waits);
     registrar.AddObserver(stops);
     registrar.AddObserver(closes);
     registrar.AddObserver(news);
@@ -104,8 +107,10 @@ struct Rooms {
     });
     controls.SetOnResolved(
         [this](const auto&... outcome) { observations.OnControl(outcome...); });
-    job_book.AddOnChanged(
-        [this](const JobRow& job) { observations.OnJob(job); });
+    job_book.AddOnChanged([this](const JobRow& job) {
+      observations.OnJob(job);
+      launch_waits.OnJobChanged(job);
+    });
   }
 
   static v1::GetBrokerResponse Self(const OpenedStore& store,
@@ -157,6 +162,7 @@ struct Rooms {
   JobNews job_news;
   CloseRecord close_record;
   LaunchDesk launches;
+  LaunchWaits launch_waits;
   StopDesk stops;
   CloseDesk closes;
   JobDesk jobs;

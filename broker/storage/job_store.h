@@ -26,9 +26,9 @@ enum class Told {
 struct JobRow {
   std::string job_id;
   v1::Job::Kind kind = v1::Job::KIND_UNSPECIFIED;
-  // Canonical.
+  // Canonical: the workspace's; of an open the directory.
   std::string root;
-  // Empty for a create until its session has attached.
+  // Empty for a create and an open until their session has attached.
   std::string session_id;
   std::string name;
   // The session that asked for it.
@@ -54,7 +54,8 @@ struct JobRow {
            (kind == v1::Job::KIND_CLOSE || kind == v1::Job::KIND_RESUME);
   }
   bool is_launch() const {
-    return kind == v1::Job::KIND_CREATE || kind == v1::Job::KIND_RESUME;
+    return kind == v1::Job::KIND_CREATE || kind == v1::Job::KIND_RESUME ||
+           kind == v1::Job::KIND_OPEN;
   }
 };
 

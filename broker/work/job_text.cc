@@ -46,7 +46,9 @@ std::string Describe(const JobRow& row) {
 std::string WorkerOf(const JobRow& row) {
   if (!row.name.empty()) return SafeLabel(row.name);
   if (!row.session_id.empty()) return "session " + row.session_id;
-  return "a new worker";
+  return row.kind == v1::Job::KIND_OPEN
+             ? "a session in " + SafeLabel(row.root, 300)
+             : "a new worker";
 }
 
 absl::Status WorkerFenced(const JobRow& job) {

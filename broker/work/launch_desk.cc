@@ -16,8 +16,15 @@ namespace intercom {
 namespace {
 
 constexpr char kAnonymousTitle[] = "Intercom (anonymous)";
+constexpr char kProjectTitle[] = "Intercom: ";
 
-absl::Status CheckLauncher(const std::string& launcher) {
+std::string NameOfDirectory(const std::string& path) {
+  return path.size() < 2 ? path : path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+absl::Status LaunchDesk::CheckLauncher(const std::string& launcher) {
   if (launcher == "herdr" || launcher == "tmux") return absl::OkStatus();
   if (launcher == "none") {
     return Error(absl::StatusCode::kFailedPrecondition, "LAUNCHER_NONE",
@@ -37,30 +44,15 @@ absl::Status CheckLauncher(const std::string& launcher) {
                    "launched");
 }
 
-}  // namespace
+Operation LaunchDesk::Beginning::operation() const {
+  if (is_open()) return Operation::kPeerOpen;
+  return is_resume() ? Operation::kWorkerResume : Operation::kWorkerCreate;
+}
 
-struct LaunchDesk::Beginning {
-  CallerEvidence evidence;
-  v1::BeginLaunchRequest request;
-  Done<v1::BeginLaunchResponse> done;
-  std::string root;
-  std::string launcher;
-  // resume: the worker's entry.
-  std::optional<v1::AgentEntry> entry;
-  // Relative to the root: as asked for, then canonical.
-  std::string wanted_directory;
-  std::string directory;
-  // The job is there already, and may still be launched.
-  bool is_repeat = false;
-
-  bool is_resume() const { return !request.resume().empty(); }
-  Operation operation() const {
-    return is_resume() ? Operation::kWorkerResume : Operation::kWorkerCreate;
-  }
-  v1::Job::Kind kind() const {
-    return is_resume() ? v1::Job::KIND_RESUME : v1::Job::KIND_CREATE;
-  }
-};
+v1::Job::Kind LaunchDesk::Beginning::kind() const {
+  if (is_open()) return v1::Job::KIND_OPEN;
+  return is_resume() ? v1::Job::KIND_RESUME : v1::Job::KIND_CREATE;
+}
 
 void LaunchDesk::Begin(CallerEvidence evidence, v1::BeginLaunchRequest request,
                        Done<v1::BeginLaunchResponse> done) {
@@ -75,6 +67,7 @@ void LaunchDesk::Begin(CallerEvidence evidence, v1::BeginLaunchRequest request,
   runner_.PostTask([this, beginning] {
     // A launch whose process died must not stand in the way.
     if (beginning->is_resume()) LookAtLaunches();
+    if (beginning->is_open()) return BeginOpen(beginning);
     CheckFirst(beginning);
   });
 }
@@ -181,7 +174,8 @@ absl::Status LaunchDesk::CheckResume(const DecidedCall& call,
 
 absl::StatusOr<v1::BeginLaunchResponse> LaunchDesk::AnswerRepeat(
     const DecidedCall& call, const Beginning& beginning, const JobRow& job) {
-  if (job.kind != beginning.kind() || job.root != call.workspace->root ||
+  if (job.kind != beginning.kind() ||
+      (!beginning.is_open() && job.root != call.root()) ||
       job.requested_by != call.caller.session_id) {
     return Error(absl::StatusCode::kAlreadyExists, "JOB_ID_REUSED",
                  "the id of this job belongs to another one; nothing was "
@@ -189,7 +183,7 @@ absl::StatusOr<v1::BeginLaunchResponse> LaunchDesk::AnswerRepeat(
   }
   v1::BeginLaunchResponse response;
   *response.mutable_job() = ToProto(job);
-  response.set_workspace_root(job.root);
+  if (!beginning.is_open()) response.set_workspace_root(job.root);
   response.set_session_id(job.session_id);
   return response;
 }
@@ -211,57 +205,69 @@ void LaunchDesk::Insert(BeginningPtr beginning) {
       [this, beginning](const DecidedCall& call,
                         Effects& effects) -> absl::Status {
         INTERCOM_RETURN_IF_ERROR(Check(call, *beginning));
-        v1::BeginLaunchResponse response;
-        if (beginning->is_repeat) {
-          INTERCOM_ASSIGN_OR_RETURN(const auto known,
-                                    store_.Find(beginning->request.job_id()));
-          DescribeLaunch(*beginning, *known, response);
-          const auto token = tokens_.find(known->job_id);
-          if (known->state == v1::Job::STATE_REQUESTED &&
-              token != tokens_.end()) {
-            response.set_launch_token(token->second);
-          }
-          effects.AfterSync(
-              [beginning, response] { beginning->done(response); });
-          return absl::OkStatus();
-        }
-        const std::string token = NewSecret(random_);
-        JobRow job;
-        job.job_id = beginning->request.job_id();
-        job.kind = beginning->kind();
-        job.root = beginning->root;
-        if (beginning->entry.has_value()) {
-          job.session_id = beginning->entry->session_id();
-          job.name = beginning->entry->name();
-        }
-        job.requested_by = call.caller.session_id;
-        job.created_at = job.updated_at = clock_.Now();
-        job.launcher = beginning->launcher;
-        // The secret opens nothing but its launch; the hash keeps it out of
-        // copies of the store.
-        job.launch_token_hash = ContentHash(token);
-        INTERCOM_RETURN_IF_ERROR(jobs_.Put(job, effects));
-        DescribeLaunch(*beginning, job, response);
-        response.set_launch_token(token);
-        effects.AfterCommit([this, id = job.job_id, token] {
-          tokens_[id] = token;
-          runner_.PostDelayedTask(
-              [this, id] {
-                jobs_.End(id, {v1::Job::STATE_REQUESTED},
-                          v1::Job::STATE_INTERRUPTED, "not_submitted",
-                          "it was not submitted within 60 s");
-              },
-              kSubmitWithin);
-        });
-        effects.AfterSync([beginning, response] { beginning->done(response); });
-        return absl::OkStatus();
+        return beginning->is_repeat ? HandOutAgain(beginning, effects)
+                                    : HandOut(call, beginning, effects);
       },
       [beginning](const absl::Status& status) { beginning->done(status); });
+}
+
+absl::Status LaunchDesk::HandOutAgain(BeginningPtr beginning,
+                                      Effects& effects) {
+  INTERCOM_ASSIGN_OR_RETURN(const auto known,
+                            store_.Find(beginning->request.job_id()));
+  v1::BeginLaunchResponse response;
+  DescribeLaunch(*beginning, *known, response);
+  const auto token = tokens_.find(known->job_id);
+  if (known->state == v1::Job::STATE_REQUESTED && token != tokens_.end()) {
+    response.set_launch_token(token->second);
+  }
+  effects.AfterSync([beginning, response] { beginning->done(response); });
+  return absl::OkStatus();
+}
+
+absl::Status LaunchDesk::HandOut(const DecidedCall& call,
+                                 BeginningPtr beginning, Effects& effects) {
+  const std::string token = NewSecret(random_);
+  JobRow job;
+  job.job_id = beginning->request.job_id();
+  job.kind = beginning->kind();
+  job.root = beginning->root;
+  if (beginning->entry.has_value()) {
+    job.session_id = beginning->entry->session_id();
+    job.name = beginning->entry->name();
+  }
+  job.requested_by = call.caller.session_id;
+  job.created_at = job.updated_at = clock_.Now();
+  job.launcher = beginning->launcher;
+  // The secret opens nothing but its launch; the hash keeps it out of copies of
+  // the store.
+  job.launch_token_hash = ContentHash(token);
+  INTERCOM_RETURN_IF_ERROR(jobs_.Put(job, effects));
+  v1::BeginLaunchResponse response;
+  DescribeLaunch(*beginning, job, response);
+  response.set_launch_token(token);
+  effects.AfterCommit([this, id = job.job_id, token] {
+    tokens_[id] = token;
+    runner_.PostDelayedTask(
+        [this, id] {
+          jobs_.End(id, {v1::Job::STATE_REQUESTED}, v1::Job::STATE_INTERRUPTED,
+                    "not_submitted", "it was not submitted within 60 s");
+        },
+        kSubmitWithin);
+  });
+  effects.AfterSync([beginning, response] { beginning->done(response); });
+  return absl::OkStatus();
 }
 
 void LaunchDesk::DescribeLaunch(const Beginning& beginning, const JobRow& job,
                                 v1::BeginLaunchResponse& response) const {
   *response.mutable_job() = ToProto(job);
+  if (beginning.is_open()) {
+    // It finds its workspace by itself.
+    response.set_directory(job.root);
+    response.set_title(kProjectTitle + NameOfDirectory(job.root));
+    return;
+  }
   response.set_workspace_root(job.root);
   std::string directory = job.root;
   if (beginning.directory != ".") {
@@ -289,6 +295,8 @@ void LaunchDesk::OnJobChanged(const JobRow& job) {
 }
 
 void LaunchDesk::TellEnd(const JobRow& job) {
+  // Who opens a project pane waits for its session.
+  if (job.kind == v1::Job::KIND_OPEN) return;
   if (job.reason == "process_ended" || job.reason == "other_session") {
     news_.Tell(job, "LAUNCH",
                "The " + Describe(job) + " of " + WorkerOf(job) +

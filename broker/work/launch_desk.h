@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -20,9 +21,9 @@
 
 namespace intercom {
 
-// Opens workers' sessions: creates and resumes, as WorkService describes them.
-// The coordinator's agent launches; the broker knows what may be launched, what
-// was, and which session came of it.
+// Opens sessions: creates and resumes workers, and opens project panes, as
+// WorkService describes them. The caller's agent launches; the broker knows
+// what may be launched, what was, and which session came of it.
 //
 // Begin and Advance are thread-safe and call `done` once, on a thread that must
 // not be blocked. The rest is called on the state's thread.
@@ -34,6 +35,8 @@ class LaunchDesk : public AttachmentObserver {
   static constexpr absl::Duration kSlowAfter = absl::Seconds(90);
   // Pending launches of a workspace.
   static constexpr int kMaxPending = 64;
+  // Pending project panes of a session.
+  static constexpr int kMaxOpening = 16;
 
   // All must outlive this object.
   LaunchDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
@@ -81,13 +84,41 @@ class LaunchDesk : public AttachmentObserver {
 
  private:
   // One call of Begin on its way.
-  struct Beginning;
+  struct Beginning {
+    CallerEvidence evidence;
+    v1::BeginLaunchRequest request;
+    Done<v1::BeginLaunchResponse> done;
+    std::string root;
+    std::string launcher;
+    // resume: the worker's entry.
+    std::optional<v1::AgentEntry> entry;
+    // Relative to the root: as asked for, then canonical.
+    std::string wanted_directory;
+    std::string directory;
+    // The job is there already, and may still be launched.
+    bool is_repeat = false;
+
+    bool is_open() const { return !request.open_directory().empty(); }
+    bool is_resume() const { return !request.resume().empty(); }
+    Operation operation() const;
+    v1::Job::Kind kind() const;
+  };
   using BeginningPtr = std::shared_ptr<Beginning>;
 
   // Each decides on the config as it is then.
   void CheckFirst(BeginningPtr beginning);
+  // A project pane, whose directory is some absolute one.
+  void BeginOpen(BeginningPtr beginning);
+  void InsertOpen(BeginningPtr beginning);
+  absl::Status CheckOpen(const DecidedCall& call, Beginning& beginning);
+  // Inside a command: writes a new job and gives out what launches it.
+  absl::Status HandOut(const DecidedCall& call, BeginningPtr beginning,
+                       Effects& effects);
+  // Inside a command: gives that out again, where it still launches it.
+  absl::Status HandOutAgain(BeginningPtr beginning, Effects& effects);
   void CheckDirectory(BeginningPtr beginning);
   void Insert(BeginningPtr beginning);
+  static absl::Status CheckLauncher(const std::string& launcher);
   // What must hold for the launch. Fills in what it decides.
   absl::Status Check(const DecidedCall& call, Beginning& beginning);
   absl::Status CheckResume(const DecidedCall& call, Beginning& beginning);

@@ -33,7 +33,8 @@ std::string ReasonWord(const std::string& reason, const char* otherwise) {
 
 // Whether it is time to tell that a launch has not attached.
 bool IsSlow(const JobRow& job, absl::Time now) {
-  return job.state == v1::Job::STATE_SUBMITTED && job.told == Told::kNothing &&
+  return job.kind != v1::Job::KIND_OPEN &&
+         job.state == v1::Job::STATE_SUBMITTED && job.told == Told::kNothing &&
          now - job.updated_at >= LaunchDesk::kSlowAfter;
 }
 
@@ -63,8 +64,10 @@ void LaunchDesk::Advance(CallerEvidence evidence,
                         begun != nullptr &&
                         begun->requested_by == caller->session_id;
     if (!has_happened || !is_own) {
-      caller =
-          workspaces_.callers().ResolveFor(Operation::kWorkerCreate, evidence);
+      const bool is_open =
+          begun != nullptr && begun->kind == v1::Job::KIND_OPEN;
+      caller = workspaces_.callers().ResolveFor(
+          is_open ? Operation::kPeerOpen : Operation::kWorkerCreate, evidence);
     }
     if (!caller.ok()) return (*shared_done)(caller.status());
     runner_.PostCommand({[this, request, session = caller->session_id,
@@ -146,7 +149,8 @@ absl::StatusOr<std::string> LaunchDesk::OnAdmit(const v1::Hello& hello,
   const std::string& token = hello.launch_token();
   if (!token.empty() && token.size() <= kMaxTokenBytes) {
     INTERCOM_ASSIGN_OR_RETURN(auto job, store_.FindByToken(ContentHash(token)));
-    if (!job.has_value() || job->root != root) {
+    if (!job.has_value() ||
+        (job->kind != v1::Job::KIND_OPEN && job->root != root)) {
       spdlog::warn("session {} carries the token of no launch in {}",
                    hello.session_id(), root);
     } else {

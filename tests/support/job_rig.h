@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker/work/job_desk.h"
+#include "broker/work/launch_waits.h"
 #include "tests/support/fake_processes.h"
 #include "tests/support/work_rig.h"
 
@@ -19,6 +20,8 @@ class JobRig : public WorkRig {
  protected:
   JobRig() {
     registrar_.AddObserver(launches_);
+    registrar_.AddObserver(waits_);
+    jobs_.AddOnChanged([this](const JobRow& job) { waits_.OnJobChanged(job); });
     registrar_.AddObserver(stops_);
     registrar_.AddObserver(closes_);
     registrar_.SetOnAdmit([this](const v1::Hello& hello,
@@ -163,6 +166,7 @@ class JobRig : public WorkRig {
   Jobs jobs_{*runner_, job_store_, fences_, clock_};
   JobNews job_news_{*runner_, mirror_, dispatcher_, jobs_};
   CloseRecord record_{*runner_, lanes_, mirror_};
+  LaunchWaits waits_{*runner_, workspaces_, roster_, job_store_};
   LaunchDesk launches_{*runner_,       lanes_,     workspaces_, roster_,
                        session_store_, job_store_, jobs_,       fences_,
                        watch_,         job_news_,  clock_,      random_};

@@ -203,8 +203,12 @@ class WorkRig : public RoutingRig {
   Reports reports_{report_store_, clock_, Reports::kOverdueAfter};
   RosterView view_{roster_, mailboxes_, session_store_, reports_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
-  Mail mail_{*runner_,      workspaces_, roster_, dispatcher_, deliveries_,
-             report_store_, *reader_,    fences_, clock_};
+  PeerDirectory peers_{workspaces_, mirror_, roster_, session_store_, view_};
+  AskDesk asks_{*runner_,    workspaces_, roster_,
+                deliveries_, dispatcher_, clock_};
+  Mail mail_{*runner_,    workspaces_,   roster_,  dispatcher_,
+             deliveries_, report_store_, *reader_, fences_,
+             peers_,      asks_,         clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    fences_,        kTestPort};

@@ -57,8 +57,8 @@ void Complete(Launch& launch, const HerdrClient& client) {
 bool LaunchByLayout(const LaunchPlan& plan, const LaunchTools& tools,
                     const HerdrClient& client, const std::string& workspace,
                     Launch& launch) {
-  const absl::StatusOr<Json> answer = client.Ask(
-      herdr::ApplyLayout(workspace, plan.directory, plan.title, tools.command));
+  const absl::StatusOr<Json> answer = client.Ask(herdr::ApplyLayout(
+      workspace, plan.directory, plan.title, tools.command, plan.focus));
   if (ReasonOf(answer.status()) == "HERDR_INVALID_REQUEST") return false;
   // The socket went away meanwhile.
   if (absl::IsNotFound(answer.status())) return false;
@@ -122,8 +122,8 @@ Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
       LaunchFile::WriteScript(tools.around.home, tools.around.agent_path,
                               tools.command.back(), tools.random);
   if (!script.ok()) return NotLaunched(script.status());
-  const absl::StatusOr<Json> answer =
-      client.Ask(herdr::CreateTab(workspace, plan.directory, plan.title));
+  const absl::StatusOr<Json> answer = client.Ask(
+      herdr::CreateTab(workspace, plan.directory, plan.title, plan.focus));
   if (!answer.ok()) {
     // A tab alone starts nothing.
     Launch launch = NotLaunched(Failure(answer.status()));

@@ -79,12 +79,12 @@ std::string Upper(std::string text) {
 
 Request ApplyLayout(const std::string& workspace, const std::string& directory,
                     const std::string& label,
-                    const std::vector<std::string>& command) {
+                    const std::vector<std::string>& command, bool focus) {
   return {.method = "layout.apply",
           .params =
               {{"workspace_id", workspace},
                {"tab_label", label},
-               {"focus", false},
+               {"focus", focus},
                {"root",
                 {{"type", "pane"}, {"cwd", directory}, {"command", command}}}},
           .words = {},
@@ -92,15 +92,17 @@ Request ApplyLayout(const std::string& workspace, const std::string& directory,
 }
 
 Request CreateTab(const std::string& workspace, const std::string& directory,
-                  const std::string& label) {
-  return {.method = "tab.create",
-          .params = {{"workspace_id", workspace},
-                     {"cwd", directory},
-                     {"label", label},
-                     {"focus", false}},
-          .words = {"tab", "create", "--workspace", workspace, "--cwd",
-                    directory, "--label", LabelWord(label), "--no-focus"},
-          .result_type = "tab_created"};
+                  const std::string& label, bool focus) {
+  Request request = {.method = "tab.create",
+                     .params = {{"workspace_id", workspace},
+                                {"cwd", directory},
+                                {"label", label},
+                                {"focus", focus}},
+                     .words = {"tab", "create", "--workspace", workspace,
+                               "--cwd", directory, "--label", LabelWord(label)},
+                     .result_type = "tab_created"};
+  if (!focus) request.words.push_back("--no-focus");
+  return request;
 }
 
 Request RenameTab(const std::string& tab, const std::string& label) {

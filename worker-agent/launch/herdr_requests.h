@@ -27,10 +27,11 @@ struct Request {
 // Opens a tab in `workspace` whose only pane runs `command`, spawned as it is.
 Request ApplyLayout(const std::string& workspace, const std::string& directory,
                     const std::string& label,
-                    const std::vector<std::string>& command);
+                    const std::vector<std::string>& command,
+                    bool focus = false);
 // Opens a tab with a shell.
 Request CreateTab(const std::string& workspace, const std::string& directory,
-                  const std::string& label);
+                  const std::string& label, bool focus = false);
 Request RenameTab(const std::string& tab, const std::string& label);
 // Types a line and Enter.
 Request RunLine(const std::string& pane, const std::string& line);

@@ -35,6 +35,8 @@ struct LaunchPlan {
   Environment environment;
   // What the new tab or window is called.
   std::string title;
+  // Whether it is brought in front of the person.
+  bool focus = false;
 };
 
 // What became of a launch.

@@ -194,10 +194,12 @@ absl::StatusOr<std::vector<PaneRow>> ParsePanes(std::string_view out) {
 }
 
 Argv NewWindow(const std::string& socket, const std::string& session,
-               const std::string& title, const Argv& command) {
+               const std::string& title, const Argv& command, bool focus) {
   Argv argv = Command(socket);
-  Append(argv, {"new-window", "-d", "-P", "-F", kCreatedFormat, "-t",
-                session + ":", "-n", Title(title), "--"});
+  Append(argv, {"new-window"});
+  if (!focus) Append(argv, {"-d"});
+  Append(argv, {"-P", "-F", kCreatedFormat, "-t", session + ":", "-n",
+                Title(title), "--"});
   Append(argv, command);
   return argv;
 }

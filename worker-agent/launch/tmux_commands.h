@@ -56,9 +56,11 @@ Argv ListPane(const std::string& socket, const std::string& pane);
 absl::StatusOr<std::vector<PaneRow>> ParsePanes(std::string_view out);
 
 // Opens a window in `session` ("$1"), or a session of its own, that runs
-// `command`, at least two words: tmux gives a single one to a shell.
+// `command`, at least two words: tmux gives a single one to a shell. With
+// `focus` the window is brought in front.
 Argv NewWindow(const std::string& socket, const std::string& session,
-               const std::string& title, const Argv& command);
+               const std::string& title, const Argv& command,
+               bool focus = false);
 Argv NewSession(const std::string& socket, const std::string& session,
                 const std::string& directory, const std::string& title,
                 const Argv& command);

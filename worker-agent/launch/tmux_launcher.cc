@@ -82,9 +82,9 @@ Launch InNewWindow(const LaunchPlan& plan, const LaunchTools& tools) {
   if (!SomebodyListens(socket)) return NotLaunched(ServerGone(socket));
   const std::string session = OwnSession(tools.around, tools.runner, socket);
   tmux::Created created;
-  Launch launch =
-      Make(tmux::NewWindow(socket, session, plan.title, tools.command),
-           tools.runner, created);
+  Launch launch = Make(
+      tmux::NewWindow(socket, session, plan.title, tools.command, plan.focus),
+      tools.runner, created);
   if (!launch.status.ok() && !SomebodyListens(socket)) {
     launch.status = ServerGone(socket);
   }

@@ -29,6 +29,15 @@ TEST(HerdrRequestsTest, CommandsTakeValuesAsWordsOfTheirOwn) {
               ElementsAre("pane", "run", "w1:p2", "exec /x"));
 }
 
+TEST(HerdrRequestsTest, ATabStaysBehindUnlessItIsToBeInFront) {
+  EXPECT_EQ(
+      ApplyLayout("w1", "/", "x", {"y", "z"}, /*focus=*/true).params["focus"],
+      true);
+  const Request tab = CreateTab("w1", "/", "x", /*focus=*/true);
+  EXPECT_EQ(tab.params["focus"], true);
+  EXPECT_EQ(tab.words.back(), "x");
+}
+
 TEST(HerdrRequestsTest, ALabelIsNeverTakenForAnOption) {
   EXPECT_EQ(CreateTab("w1", "/", "--help").words[7], " --help");
   EXPECT_EQ(RenameTab("w1:t1", "-h").words[3], " -h");

@@ -69,6 +69,12 @@ TEST(TmuxCommandsTest, AWindowRunsSeveralWordsAndItsNameIsLiteral) {
                           "--", "/a\\;", "--launch", "/b c\\;"));
 }
 
+TEST(TmuxCommandsTest, AWindowStaysBehindUnlessItIsToBeInFront) {
+  EXPECT_THAT(NewWindow("", "$1", "t", {"x", "y"}), Contains("-d"));
+  EXPECT_THAT(NewWindow("", "$1", "t", {"x", "y"}, /*focus=*/true),
+              Not(Contains("-d")));
+}
+
 TEST(TmuxCommandsTest, ASessionHasASizeAndADirectory) {
   EXPECT_THAT(NewSession("", "intercom", "/a#b;", "t", {"x", "y"}),
               ElementsAre("tmux", "-u", "new-session", "-d", "-P", "-F",
