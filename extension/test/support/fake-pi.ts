@@ -118,11 +118,17 @@ export class FakePi {
 	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */
 	async emit(type: string, event: object = {}): Promise<unknown[]> {
 		const results = [];
+		const modelId = (): string => this.model;
+		const model = {
+			get id() {
+				return modelId();
+			},
+		};
 		for (const callback of this.callbacks.get(type) ?? []) {
 			results.push(await callback({ type, ...event }, {
 				...this.#ctx,
 				...{ mode: this.mode, cwd: this.#cwd, signal: undefined },
-				model: { id: this.model },
+				model,
 				hasUI: this.person !== undefined,
 			}));
 		}
