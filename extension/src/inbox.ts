@@ -40,8 +40,6 @@ interface Held {
 	handOvers: number;
 	notBefore: number;
 	announced: WaitReason | undefined;
-	/** It was handed over to start a run. */
-	startsRun: boolean;
 }
 
 /**
@@ -219,8 +217,8 @@ export class Inbox {
 	messageEnded(message: unknown): void {
 		if (!isObject(message)) return;
 		const details = intercomDetails(message);
-		const isStart = this.#handed?.startsRun === true && this.#handed.delivery.deliveryId === details?.deliveryId;
-		this.#origin.messageEnded(message, isStart ? details?.deliveryId : undefined);
+		const handedId = this.#handed?.delivery.deliveryId;
+		this.#origin.messageEnded(message, handedId === details?.deliveryId ? handedId : undefined);
 		if (details !== undefined) this.#appeared(details.deliveryId);
 		if (message.role === "assistant") this.#evidence.requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
 		this.#lookSoon();
@@ -301,12 +299,10 @@ export class Inbox {
 
 	#handOver(held: Held): void {
 		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
-		const triggersTurn = this.#mayTriggerTurn(held.delivery);
-		const options = triggersTurn ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
+		const options = this.#mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
 		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
-		held.startsRun = triggersTurn && !this.#runIsActive;
 		try {
 			this.#onHandOver();
 			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
@@ -397,5 +393,5 @@ export class Inbox {
 }
 
 function newlyHeld(delivery: Delivery): Held {
-	return { delivery, handOvers: 0, notBefore: 0, announced: undefined, startsRun: false };
+	return { delivery, handOvers: 0, notBefore: 0, announced: undefined };
 }

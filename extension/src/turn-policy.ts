@@ -29,10 +29,10 @@ export class RunOrigin {
 		if (!isRetry) this.#isFresh = true;
 	}
 
-	/** A message is final; `startingId` is the delivery that was handed over to start a run, if this message is it. */
-	messageEnded(message: unknown, startingId: string | undefined): void {
-		if (this.#isFresh && startingId !== undefined) this.#deliveryId = startingId;
-		if (startingId !== undefined || (isObject(message) && ROLES_OF_A_RUN.has(message.role))) this.#isFresh = false;
+	/** A message is final; `handedId` is the delivery that was handed over, if this message is it. */
+	messageEnded(message: unknown, handedId: string | undefined): void {
+		if (this.#isFresh && handedId !== undefined) this.#deliveryId = handedId;
+		if (handedId !== undefined || (isObject(message) && ROLES_OF_A_RUN.has(message.role))) this.#isFresh = false;
 	}
 
 	settled(): void {

@@ -633,14 +633,19 @@ test("a launched RPC session asks nobody to confirm a message: behind it is a pr
 	}
 });
 
-test("no callback throws into a host whose session is stale", async () => {
+test("no callback throws into a host whose session is stale: after shutdown or reload (4.22)", async () => {
 	const pi = await start("resume");
 	await pi.until(/status worker Builder/);
 	pi.stale = true;
-	agentSends(deliver("m1"), { method: "notice", params: { level: "info", text: "after" } });
+	agentSends(deliver("m1"), { method: "tools/progress", params: { callId: 1 } }, { method: "notice", params: { level: "info", text: "after" } });
 	await pi.until(/info after/);
-	for (const event of pi.callbacks.keys()) {
-		if (event !== "session_start" && event !== "session_shutdown") await pi.emit(event, { assistantMessageEvent: null, message: null, messages: null });
-	}
+	const emitAll = async (): Promise<void> => {
+		for (const event of pi.callbacks.keys()) {
+			if (event !== "session_start" && event !== "session_shutdown") await pi.emit(event, { assistantMessageEvent: null, message: null, messages: null });
+		}
+	};
+	await emitAll();
 	await pi.emit("session_shutdown", { reason: "quit" });
+	await emitAll();
+	assert.equal((await pi.tools.get("intercom_send")?.execute("t", {}, undefined))?.isError, true);
 });

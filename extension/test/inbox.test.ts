@@ -214,7 +214,7 @@ describe("a busy session", () => {
 		return bench;
 	}
 
-	test("gets one message at each turn's end, steered", () => {
+	test("gets one message at each turn's end, steered, so that an inbound message aborts no busy turn (4.12)", () => {
 		const bench = busy();
 		bench.inbox.deliver(delivery("a"));
 		bench.inbox.deliver(delivery("b"));
@@ -293,7 +293,7 @@ describe("compaction", () => {
 });
 
 describe("repeats", () => {
-	test("acknowledge a delivery that is in the session already and do not show it", () => {
+	test("acknowledge a delivery that is in the session already and do not show it: an answered ask injected again (4.38)", () => {
 		const bench = new Bench();
 		bench.inbox.deliver(delivery("a", { quiet: true }));
 		const second = new Bench();
@@ -529,6 +529,18 @@ describe("the delivery that started the run", () => {
 		bench.inbox.messageEnded({ role: "user" });
 		bench.inbox.deliver(delivery("a", { kind: "ask" }));
 		bench.inbox.turnEnded(true);
+		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+
+	test("is none in a person's run that is tried again after what was steered into it", () => {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.messageEnded({ role: "user" });
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.inbox.turnEnded(true);
+		bench.inbox.runStarted();
 		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
 		assert.equal(bench.inbox.trigger, undefined);
 	});
