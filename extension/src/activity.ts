@@ -9,6 +9,7 @@ export interface ActivityFigures {
 	readonly tokens?: number;
 }
 
+const TOOL_LIMIT = 64;
 const TOOL_LABELS: ReadonlyMap<string, string> = new Map([
 	["read", "Reading files"],
 	["edit", "Editing files"],
@@ -18,29 +19,36 @@ const TOOL_LABELS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Follows what the session is doing and reports each change as a phase with a public label. Never says more: no
- * arguments, no text, no names of tools that are not Pi's own. Running tools outrank streaming.
+ * Follows what the session is doing and reports each change as a phase with a public label and, of a running tool, its
+ * name. Never says more: no arguments, no text. Running tools outrank streaming.
  */
 export class Activity {
 	readonly #emit: (activity: JsonObject) => void;
 	readonly #figures: () => ActivityFigures;
+	readonly #note: string;
 	/** Tool call id to tool name. */
 	readonly #tools = new Map<string, string>();
 	#phase: Phase = "idle";
 	#label = "";
+	/** The one that was started last. */
+	#tool: string | undefined;
 	#turns = 0;
 
-	constructor(emit: (activity: JsonObject) => void, figures: () => ActivityFigures) {
+	/** `note` is what the person set to be shown behind the status; empty for none. */
+	constructor(emit: (activity: JsonObject) => void, figures: () => ActivityFigures, note = "") {
 		this.#emit = emit;
 		this.#figures = figures;
+		this.#note = note;
 	}
 
-	/** Reports the present state, as to an agent that has just started. */
+	/** Reports the present state, as to an agent that has just started, and when figures may have changed. */
 	report(): void {
 		const { model, contextPercent, tokens } = this.#figures();
 		this.#emit({
 			phase: this.#phase,
 			...(this.#label === "" ? {} : { label: this.#label }),
+			...(this.#tool === undefined ? {} : { tool: this.#tool }),
+			...(this.#note === "" ? {} : { note: this.#note }),
 			...(model === undefined ? {} : { model }),
 			...(contextPercent === undefined ? {} : { contextPercent }),
 			...(tokens === undefined ? {} : { tokens }),
@@ -72,6 +80,7 @@ export class Activity {
 
 	turnEnded(): void {
 		this.#turns++;
+		this.report();
 	}
 
 	compactionStarted(): void {
@@ -88,16 +97,18 @@ export class Activity {
 	}
 
 	#showTools(): void {
-		const [only] = this.#tools.values();
-		if (only === undefined) this.#become("working", "Processing");
-		else if (this.#tools.size > 1) this.#become("tool", "Running multiple tools");
-		else this.#become("tool", TOOL_LABELS.get(only) ?? "Using a tool");
+		const names = [...this.#tools.values()];
+		const latest = names.at(-1)?.slice(0, TOOL_LIMIT);
+		if (latest === undefined) this.#become("working", "Processing");
+		else if (names.length > 1) this.#become("tool", "Running multiple tools", latest);
+		else this.#become("tool", TOOL_LABELS.get(latest) ?? "Using a tool", latest);
 	}
 
-	#become(phase: Phase, label: string): void {
-		if (phase === this.#phase && label === this.#label) return;
+	#become(phase: Phase, label: string, tool?: string): void {
+		if (phase === this.#phase && label === this.#label && tool === this.#tool) return;
 		this.#phase = phase;
 		this.#label = label;
+		this.#tool = tool;
 		this.report();
 	}
 }

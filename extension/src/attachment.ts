@@ -2,6 +2,7 @@ import { Activity, type ActivityFigures } from "./activity.ts";
 import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
 import { type ClosableHost, Closer } from "./close.ts";
 import { inConfigQueue, type MutateFile } from "./config-queue.ts";
+import { type AskingHost, isUnasked, refusedByPerson } from "./confirm-send.ts";
 import {
 	type AgentEntry,
 	ContractError,
@@ -15,6 +16,8 @@ import {
 	parseDeliveryIds,
 	parseNotice,
 	parseSession,
+	parseToolProgress,
+	type Receipt,
 	type SessionState,
 	type StartReason,
 	type ToolAnswer,
@@ -23,8 +26,10 @@ import {
 import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
-import type { WorkspaceMode } from "./settings.ts";
+import { PEER_TOOL, showsUse } from "./session-entries.ts";
+import type { InboundTrigger, ToolVisibility, WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
+import type { Supervisor } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
 import { statusLine } from "./ui/status.ts";
@@ -34,7 +39,7 @@ const FIRST_PROMPT_GRACE_MS = 1_000;
 const STOP_OUTCOMES_LIMIT = 8;
 
 /** The host's side of one attached session. Any of its methods may throw. */
-export interface AttachedHost extends HostSession, ControlledHost, ClosableHost {
+export interface AttachedHost extends HostSession, ControlledHost, ClosableHost, AskingHost {
 	spawnAgent(): AgentChild;
 	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
 	sessionName(): string | undefined;
@@ -57,6 +62,23 @@ export interface AttachFacts {
 	readonly jobId?: string;
 	readonly scope?: string;
 	readonly launch?: HostLaunch;
+	readonly stableId?: string;
+	readonly replyHint: boolean;
+	readonly askTimeoutMs?: number;
+	readonly livenessIntervalMs?: number;
+	readonly livenessTimeoutMs?: number;
+	readonly supervisor?: Supervisor;
+}
+
+/** What the person set of how the session behaves, which is nothing to the agent. */
+export interface AttachPolicy {
+	readonly confirmSend: boolean;
+	readonly inboundTrigger: InboundTrigger;
+	readonly toolVisibility: ToolVisibility;
+	/** Shown behind what the session does; empty for none. */
+	readonly note: string;
+	/** The session's name as long as it has none of its own. */
+	readonly givenName?: string;
 }
 
 /** One session's presence in intercom, from session_start to session_shutdown: the link and all that hangs on it. */
@@ -67,6 +89,7 @@ export class Attachment {
 	readonly closer: Closer;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
+	readonly #policy: AttachPolicy;
 	readonly #timers: Timers;
 	readonly #link: AgentProcess;
 	readonly #calls: ToolCalls;
@@ -74,29 +97,34 @@ export class Attachment {
 	readonly #tools: ToolSet;
 	readonly #awaitingState = new Set<() => void>();
 	#state: SessionState | undefined;
+	/** Whether the tool `intercom` is shown from now on. */
+	#isUsed: boolean;
 	#instructions = "";
 	#shownError = "";
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
 	readonly #stopOutcomes: JobEvent[] = [];
 
 	/** `mutateFile` is the host's queue of file changes, where it has one. */
-	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
+	constructor(host: AttachedHost, facts: AttachFacts, policy: AttachPolicy, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
 		this.#host = host;
 		this.#facts = facts;
+		this.#policy = policy;
+		this.#isUsed = policy.toolVisibility === "always" || showsUse(host.entries());
 		this.#timers = timers;
 		this.#mutateFile = mutateFile;
 		this.#link = new AgentProcess(this.#owner(), timers);
-		this.#calls = new ToolCalls(this.#link, timers, mintId);
+		const receipt = (params: Receipt): void => void this.#link.notify("receipt", { ...params });
+		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "failed", evidence: "it came as the answer to a call that was cancelled" }));
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
-		this.inbox = new Inbox(
-			host,
-			timers,
-			(receipt) => this.#link.notify("receipt", { ...receipt }),
-			facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
-		);
+		this.inbox = new Inbox(host, timers, receipt, {
+			startGraceMs: facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
+			inboundTrigger: policy.inboundTrigger,
+			onHandOver: () => this.used(),
+		});
 		this.activity = new Activity(
 			(activity) => this.#link.notify("activity", activity),
 			() => host.figures(),
+			policy.note,
 		);
 		const report = (event: JobEvent): void => void this.#link.notify("job", { ...event });
 		const reportStop = (event: JobEvent): void => {
@@ -134,8 +162,16 @@ export class Attachment {
 		});
 	}
 
-	renamed(name: string): void {
-		this.#link.notify("session/renamed", { name });
+	/** The session has this name now, or none of its own any more. */
+	renamed(name: string | undefined): void {
+		this.#link.notify("session/renamed", { name: name ?? this.#policy.givenName ?? "" });
+	}
+
+	/** Intercom was used in this session, so its model may see that it is there. */
+	used(): void {
+		if (this.#isUsed) return;
+		this.#isUsed = true;
+		this.#showTools();
 	}
 
 	/** Says goodbye and leaves no agent process behind. */
@@ -148,12 +184,22 @@ export class Attachment {
 		await this.#link.stop(reason);
 	}
 
-	readonly #runTool: RunTool = async (tool, args, signal, toolCallId) => {
-		const call = (): Promise<ToolAnswer> => this.#calls.run(tool.name, args, signal);
+	readonly #runTool: RunTool = async (tool, args, signal, toolCallId, onProgress) => {
+		// The run that the call is a part of, not one that began while the person was asked.
+		const { trigger } = this.inbox;
+		const refusal = this.#policy.confirmSend && isUnasked(tool, args) ? await refusedByPerson(this.#host, args, signal) : undefined;
+		if (refusal !== undefined) return refusal;
+		const call = (): Promise<ToolAnswer> => this.#calls.run(tool.name, args, signal, { trigger, onProgress });
 		const answer = tool.effect === "config" ? await inConfigQueue(this.#mutateFile, this.#state?.workspaceRoot, call) : await call();
+		if (answer.deliveryId !== undefined) this.inbox.resultReturned(answer.deliveryId);
 		if (tool.name === HANDOFF_TOOL && !answer.isError && isObject(args) && typeof args.jobId === "string") this.closer.handoffReported(args.jobId, toolCallId);
 		return answer;
 	};
+
+	#showTools(): void {
+		const tools = this.#state?.tools ?? [];
+		this.#tools.show(this.#isUsed ? tools : tools.filter(({ name }) => name !== PEER_TOOL));
+	}
 
 	#isKnown(): boolean {
 		return this.#link.isFinal || (this.#state !== undefined && this.#state.connection !== "connecting");
@@ -174,7 +220,8 @@ export class Attachment {
 			},
 			onGaveUp: (problem) => {
 				this.#linkLost();
-				this.#tools.show([]);
+				this.#state = undefined;
+				this.#showTools();
 				this.#instructions = "";
 				this.#wake();
 				this.#host.setStatus(statusLine({ kind: "stopped" }));
@@ -193,7 +240,7 @@ export class Attachment {
 
 	#initializeParams(again: boolean): JsonObject {
 		const { hostVersion, mode, startReason, ...facts } = this.#facts;
-		const sessionName = this.#host.sessionName();
+		const sessionName = this.#host.sessionName() ?? this.#policy.givenName;
 		const { model } = this.#host.figures();
 		return {
 			...facts,
@@ -212,6 +259,9 @@ export class Attachment {
 				break;
 			case "deliver":
 				this.#delivered(params);
+				break;
+			case "tools/progress":
+				this.#calls.progressed(parseToolProgress(params));
 				break;
 			case "notice":
 				this.#host.notify(parseNotice(params));
@@ -253,7 +303,7 @@ export class Attachment {
 		this.#state = state;
 		if (isBack) for (const event of this.#stopOutcomes) this.#link.notify("job", { ...event });
 		this.#instructions = state.instructions;
-		this.#tools.show(state.tools);
+		this.#showTools();
 		this.#host.setStatus(statusLine({ kind: "session", state }));
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);

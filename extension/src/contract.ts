@@ -30,6 +30,8 @@ export interface Delivery {
 	readonly from: Sender;
 	readonly content: string;
 	readonly summary: string;
+	/** What of this session's it answers. */
+	readonly replyTo?: string;
 }
 
 export interface Receipt {
@@ -77,6 +79,10 @@ export interface SessionState {
 	readonly instructions: string;
 	readonly statusText: string;
 	readonly error?: AgentError;
+	/** What the broker offers beyond its first version. */
+	readonly features: readonly string[];
+	/** The pinned address, where it is this session's. */
+	readonly stableId?: string;
 }
 
 export interface ToolAnswer {
@@ -86,6 +92,27 @@ export interface ToolAnswer {
 	readonly code?: string;
 	readonly reason?: string;
 	readonly details?: unknown;
+	/** The answer is this delivery, a reply: it counts as shown once the call's result is in the session. */
+	readonly deliveryId?: string;
+}
+
+/** One line for a person on what an open tool call waits for. */
+export interface ToolProgress {
+	readonly callId: string;
+	readonly text: string;
+}
+
+/** An ask that waits for this session's answer. */
+export interface PendingAsk {
+	readonly deliveryId: string;
+	readonly envelopeId: string;
+	readonly from: { readonly sessionId: string; readonly name: string };
+	/** Milliseconds since 1970 by the broker's clock, as is the deadline. */
+	readonly askedAtMs?: number;
+	readonly deadlineAtMs?: number;
+	/** Whether its sender waits still. */
+	readonly awaited: boolean;
+	readonly preview: string;
 }
 
 export interface Notice {
@@ -181,6 +208,7 @@ export function parseDelivery(params: unknown): Delivery {
 		},
 		content: text(delivery.content, "deliver.content"),
 		summary: optionalText(delivery.summary, "deliver.summary") ?? "",
+		replyTo: optionalText(delivery.replyTo, "deliver.replyTo"),
 	};
 }
 
@@ -235,6 +263,8 @@ export function parseSession(params: unknown): SessionState {
 		instructions: optionalText(session.instructions, "session.instructions") ?? "",
 		statusText: optionalText(session.statusText, "session.statusText") ?? "",
 		error: parseError(session.error),
+		features: list(session.features, "session.features").map((feature) => text(feature, "session.features[]")),
+		stableId: optionalText(session.stableId, "session.stableId"),
 	};
 }
 
@@ -247,7 +277,30 @@ export function parseToolAnswer(value: unknown): ToolAnswer {
 		code: optionalText(answer.code, "tools/call result.code"),
 		reason: optionalText(answer.reason, "tools/call result.reason"),
 		details: answer.details,
+		deliveryId: optionalText(answer.deliveryId, "tools/call result.deliveryId"),
 	};
+}
+
+export function parseToolProgress(params: unknown): ToolProgress {
+	const progress = object(params, "tools/progress");
+	return { callId: text(progress.callId, "tools/progress.callId"), text: text(progress.text, "tools/progress.text") };
+}
+
+/** Oldest first. */
+export function parseAsks(params: unknown): readonly PendingAsk[] {
+	return list(object(params, "asks").pending, "asks.pending").map((value) => {
+		const ask = object(value, "asks.pending[]");
+		const from = object(ask.from, "asks.pending[].from");
+		return {
+			deliveryId: text(ask.deliveryId, "asks.pending[].deliveryId"),
+			envelopeId: text(ask.envelopeId, "asks.pending[].envelopeId"),
+			from: { sessionId: text(from.sessionId, "asks.pending[].from.sessionId"), name: optionalText(from.name, "asks.pending[].from.name") ?? "" },
+			askedAtMs: optionalTime(ask.askedAt, "asks.pending[].askedAt"),
+			deadlineAtMs: optionalTime(ask.deadlineAt, "asks.pending[].deadlineAt"),
+			awaited: flag(ask.awaited),
+			preview: optionalText(ask.preview, "asks.pending[].preview") ?? "",
+		};
+	});
 }
 
 export function parseNotice(params: unknown): Notice {

@@ -52,6 +52,11 @@ export class Evidence {
 		this.#shown.set(deliveryId, { injected: false, inRequest: false, answered: false });
 	}
 
+	/** No entry follows after all. */
+	notShown(deliveryId: string): void {
+		this.#shown.delete(deliveryId);
+	}
+
 	/** The broker does not know yet that the delivery is shown: what is proved is reported again. */
 	repeat(deliveryId: string): void {
 		const known = this.#shown.get(deliveryId);

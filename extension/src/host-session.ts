@@ -13,25 +13,30 @@ import { toolCallLine, toolResultLine } from "./ui/tool-lines.ts";
 const STATUS_KEY = "intercom";
 /** Marks the shells and programs that this session starts. The agent is none of them. */
 const SESSION_VARIABLE = "PI_INTERCOM_SESSION";
+/** Where the agent looks for the broker's binary first. */
+const BROKER_VARIABLE = "PI_INTERCOM_BROKER";
 
-/** What a tool result keeps for its one-line view. */
+/** What a tool result keeps: its one-line view, what the agent knows of it, and the delivery that it is, if it is one. */
 interface ResultDetails {
 	readonly summary: string;
 	readonly code?: string;
 	readonly reason?: string;
 	readonly details?: unknown;
+	readonly intercom?: { readonly deliveryId: string };
 }
 
 /** What a session's host needs beside Pi itself. */
 export interface HostSurroundings {
 	readonly agentPath: string;
+	/** The broker that the agent is to start, where the person named one. */
+	readonly brokerPath?: string;
 	readonly env: NodeJS.ProcessEnv;
 	readonly hostVersion: string;
 	readonly timers: Timers;
 }
 
 /** Pi's side of one session, bound to the `pi` and `ctx` of its session_start. */
-export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath, env, hostVersion, timers }: HostSurroundings): AttachedHost {
+export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath, brokerPath, env, hostVersion, timers }: HostSurroundings): AttachedHost {
 	const sessionId = ctx.sessionManager.getSessionId();
 	const capabilities = capabilitiesOf(hostVersion, { pi, ctx });
 	const door = capabilities.length > 0 ? new CommandDoor(pi, timers) : undefined;
@@ -53,13 +58,17 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 			return existsSync(path) ? "present" : "absent";
 		},
 		spawnAgent: () => {
-			const { [SESSION_VARIABLE]: _, ...agentEnv } = env;
+			const { [SESSION_VARIABLE]: _, ...rest } = env;
+			// The environment comes before the setting, as with all of them.
+			const agentEnv = brokerPath === undefined || (rest[BROKER_VARIABLE] ?? "") !== "" ? rest : { ...rest, [BROKER_VARIABLE]: brokerPath };
 			return spawn(agentPath, [], { env: agentEnv, stdio: ["pipe", "pipe", "pipe"], detached: false, windowsHide: true });
 		},
 		registerTool: (tool, isVisible, run) => pi.registerTool(hostTool(tool, isVisible, run)),
 		sessionName: () => pi.getSessionName(),
 		setSessionName: (name) => pi.setSessionName(name),
 		setStatus: (text) => ctx.ui.setStatus(STATUS_KEY, text),
+		hasUI: () => ctx.hasUI,
+		confirm: (title, text, signal) => ctx.ui.confirm(title, text, { signal }),
 		notify: ({ level, text }) => ctx.ui.notify(text, level),
 		figures: () => {
 			const usage = ctx.getContextUsage();
@@ -86,8 +95,9 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 		// Pi takes a plain JSON Schema; its type is TypeBox's, which describes the same objects.
 		parameters: tool.parameters as ToolDefinition["parameters"],
 		exposure: isVisible ? "direct" : "hidden",
-		execute: async (toolCallId, params, signal) => {
-			const answer = await run(tool, params, signal, toolCallId);
+		execute: async (toolCallId, params, signal, onUpdate) => {
+			const onProgress = (text: string): void => onUpdate?.(toolResult({ text, summary: text, isError: false }));
+			const answer = await run(tool, params, signal, toolCallId, onProgress);
 			// A handoff is a worker's last word: the run ends with it, and no further model request can fail or go on working.
 			return { ...toolResult(answer), terminate: tool.name === HANDOFF_TOOL && !answer.isError };
 		},
@@ -101,6 +111,7 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 }
 
 function toolResult(answer: ToolAnswer): { content: { type: "text"; text: string }[]; details: ResultDetails; isError: boolean } {
-	const { text, isError, summary, code, reason, details } = answer;
-	return { content: [{ type: "text", text }], details: { summary, code, reason, details }, isError };
+	const { text, isError, summary, code, reason, details, deliveryId } = answer;
+	const delivery = deliveryId === undefined ? {} : { intercom: { deliveryId } };
+	return { content: [{ type: "text", text }], details: { summary, code, reason, details, ...delivery }, isError };
 }

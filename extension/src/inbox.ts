@@ -1,7 +1,9 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
-import { CUSTOM_TYPE, type EntryDetails, intercomDetails } from "./session-entries.ts";
+import { CUSTOM_TYPE, type EntryDetails, intercomDetails, resultDeliveryId } from "./session-entries.ts";
+import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
+import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
 
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
@@ -24,6 +26,15 @@ export interface HostSession extends EvidencedSession {
 	send(message: HostMessage, options: { readonly triggerTurn: boolean; readonly deliverAs?: "steer" }): void;
 }
 
+export interface InboxOptions {
+	/** Nothing starts a run for so long: the host may have a first prompt of its own. */
+	readonly startGraceMs?: number;
+	/** Which deliveries start a turn. All are shown. */
+	readonly inboundTrigger?: InboundTrigger;
+	/** Called before a delivery is handed to the host. */
+	readonly onHandOver?: () => void;
+}
+
 interface Held {
 	readonly delivery: Delivery;
 	handOvers: number;
@@ -36,14 +47,19 @@ interface Held {
  *
  * Idle: the message starts a run. During a run it waits here and goes over inside the turn_end handler, so that nothing
  * rests in the host's own queues, which Escape empties. At any other moment it waits. What was handed over and never
- * appeared is held again.
+ * appeared is held again. A reply that is the result of a tool call is not handed over unless that result never appears.
  */
 export class Inbox {
 	readonly #host: HostSession;
 	readonly #timers: Timers;
 	readonly #receipt: (receipt: Receipt) => void;
 	readonly #held: Held[] = [];
+	/** Deliveries that are results of tool calls and no entries yet, with what the broker sent again of them. */
+	readonly #results = new Map<string, Held | undefined>();
 	readonly #evidence: Evidence;
+	readonly #origin = new RunOrigin();
+	readonly #inboundTrigger: InboundTrigger;
+	readonly #onHandOver: () => void;
 	#handed: Held | undefined;
 	#runIsActive = false;
 	#isCompacting = false;
@@ -59,17 +75,23 @@ export class Inbox {
 	#cancelLook: (() => void) | undefined;
 	#cancelLost: (() => void) | undefined;
 
-	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
-	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
+	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, options: InboxOptions = {}) {
 		this.#host = host;
 		this.#evidence = new Evidence(host, receipt);
 		this.#timers = timers;
 		this.#receipt = receipt;
-		this.#waitUntil = timers.now() + startGraceMs;
+		this.#inboundTrigger = options.inboundTrigger ?? "always";
+		this.#onHandOver = options.onHandOver ?? (() => undefined);
+		this.#waitUntil = timers.now() + (options.startGraceMs ?? 0);
 	}
 
 	get runIsActive(): boolean {
 		return this.#runIsActive;
+	}
+
+	/** The delivery that started the present run, if one did. */
+	get trigger(): string | undefined {
+		return this.#origin.deliveryId;
 	}
 
 	deliver(delivery: Delivery): void {
@@ -80,6 +102,13 @@ export class Inbox {
 			this.#announce(waiting, waiting.announced ?? "busy", true);
 			return;
 		}
+		this.#look();
+		if (this.#results.has(id)) {
+			const result = newlyHeld(delivery);
+			this.#results.set(id, result);
+			this.#announce(result, "busy");
+			return;
+		}
 		if (this.#evidence.isShown(id)) {
 			this.#evidence.repeat(id);
 			return;
@@ -88,8 +117,17 @@ export class Inbox {
 			this.#receipt({ deliveryId: id, event: "failed", evidence: `the host holds ${HELD_LIMIT} deliveries already` });
 			return;
 		}
-		this.#held.push({ delivery, handOvers: 0, notBefore: 0, announced: undefined });
+		this.#held.push(newlyHeld(delivery));
 		this.#pump();
+	}
+
+	/** The delivery is the result of a tool call, which the host is about to save. It may have come as a delivery, too. */
+	resultReturned(deliveryId: string): void {
+		if (this.#isClosed || this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return;
+		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
+		const [held] = at < 0 ? [] : this.#held.splice(at, 1);
+		this.#results.set(deliveryId, held);
+		this.#evidence.shown(deliveryId);
 	}
 
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
@@ -107,6 +145,7 @@ export class Inbox {
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
 	linkLost(): void {
 		this.#held.length = 0;
+		for (const id of this.#results.keys()) this.#results.set(id, undefined);
 	}
 
 	/** The session is being stopped: nothing is handed over until `resume`, and what was accepted until then starts no turn, ever. */
@@ -138,6 +177,7 @@ export class Inbox {
 	}
 
 	runStarted(): void {
+		this.#origin.runStarted(this.#runIsActive);
 		this.#runIsActive = true;
 		this.#waitUntil = 0;
 	}
@@ -154,9 +194,11 @@ export class Inbox {
 
 	settled(): void {
 		this.#runIsActive = false;
+		this.#origin.settled();
 		this.#isCompacting = false;
 		this.#evidence.requestEnded(false);
 		this.#look();
+		this.#giveUpResults();
 		this.#holdAgain(false);
 		this.#pumpIn(0);
 	}
@@ -175,6 +217,8 @@ export class Inbox {
 	messageEnded(message: unknown): void {
 		if (!isObject(message)) return;
 		const details = intercomDetails(message);
+		const handedId = this.#handed?.delivery.deliveryId;
+		this.#origin.messageEnded(message, handedId === details?.deliveryId ? handedId : undefined);
 		if (details !== undefined) this.#appeared(details.deliveryId);
 		if (message.role === "assistant") this.#evidence.requestEnded(message.stopReason !== "error" && message.stopReason !== "aborted");
 		this.#lookSoon();
@@ -182,10 +226,10 @@ export class Inbox {
 
 	/**
 	 * A model request is being built from `messages`. Returns them without the second copy of a delivery, which a host
-	 * that kept a steered message over an abort would show; undefined where there is none.
+	 * that kept a steered message over an abort would show; undefined where there is none. A result stays with its call.
 	 */
 	contextBuilt<T>(messages: readonly T[]): T[] | undefined {
-		const inRequest = new Set<string>();
+		const inRequest = new Set(messages.flatMap((message) => resultDeliveryId(message) ?? []));
 		const once = messages.filter((message) => {
 			const details = intercomDetails(message);
 			if (details === undefined) return true;
@@ -203,6 +247,7 @@ export class Inbox {
 	close(): void {
 		this.#isClosed = true;
 		this.#held.length = 0;
+		this.#results.clear();
 		this.#handed = undefined;
 		this.#cancelPump?.();
 		this.#cancelLook?.();
@@ -253,13 +298,13 @@ export class Inbox {
 	}
 
 	#handOver(held: Held): void {
-		const { deliveryId, envelopeId, from, summary, content, quiet, acceptedAtMs } = held.delivery;
-		const wasStopped = acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
-		const options = quiet || wasStopped ? { triggerTurn: false } : ({ triggerTurn: true, deliverAs: "steer" } as const);
+		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
+		const options = this.#mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
 		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
+			this.#onHandOver();
 			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
 		} catch (error) {
 			held.notBefore = this.#timers.now() + (FAILURE_PAUSES_MS[held.handOvers] ?? 0);
@@ -268,6 +313,23 @@ export class Inbox {
 		}
 		this.#look();
 		if (this.#handed !== undefined && !this.#runIsActive) this.#expectRun();
+	}
+
+	#mayTriggerTurn(delivery: Delivery): boolean {
+		const { quiet, acceptedAtMs, envelopeId } = delivery;
+		if (quiet || (acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs)) return false;
+		return envelopeId === this.#onlyEnvelopeId || maySpeakUp(delivery, this.#inboundTrigger);
+	}
+
+	/** The run is over without these results, as where it was aborted: they are shown as messages after all, nothing overtaking them. */
+	#giveUpResults(): void {
+		for (const [deliveryId, held] of [...this.#results].reverse()) {
+			this.#evidence.notShown(deliveryId);
+			if (held !== undefined) this.#held.unshift(held);
+			// The broker offers it again, as it does after any failure.
+			else this.#receipt({ deliveryId, event: "failed", evidence: "the result of the tool call that got it did not come into the session" });
+		}
+		this.#results.clear();
 	}
 
 	/** An idle send that starts no run is lost. A host that is busy, as with compaction before the run, gets more time. */
@@ -315,6 +377,7 @@ export class Inbox {
 		if (this.#isClosed || !this.#isAwaited) return;
 		const handedId = this.#handed?.delivery.deliveryId;
 		if (handedId !== undefined && this.#evidence.isEntry(handedId)) this.#appeared(handedId);
+		for (const id of this.#results.keys()) if (this.#evidence.isEntry(id)) this.#results.delete(id);
 		this.#evidence.report();
 	}
 
@@ -327,4 +390,8 @@ export class Inbox {
 		held.announced = reason;
 		this.#receipt({ deliveryId: held.delivery.deliveryId, event: "held", waitReason: reason });
 	}
+}
+
+function newlyHeld(delivery: Delivery): Held {
+	return { delivery, handOvers: 0, notBefore: 0, announced: undefined };
 }

@@ -56,7 +56,7 @@ export default function (pi: ExtensionAPI): void {
 			lifecycle.start(
 				session,
 				({ level, text }) => ctx.ui.notify(text, level),
-				(agentPath) => hostSession(pi, ctx, { agentPath, env, hostVersion, timers }),
+				(paths) => hostSession(pi, ctx, { ...paths, env, hostVersion, timers }),
 			);
 		}),
 	);
@@ -68,9 +68,11 @@ export default function (pi: ExtensionAPI): void {
 	);
 	pi.on(
 		"session_info_changed",
-		guarded((event) => {
-			if (event.name !== undefined) lifecycle.attachment?.renamed(event.name);
-		}),
+		guarded((event) => lifecycle.attachment?.renamed(event.name)),
+	);
+	pi.on(
+		"model_select",
+		guarded(() => lifecycle.attachment?.activity.report()),
 	);
 
 	pi.on(

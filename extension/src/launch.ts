@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "./settings-file.ts";
 
 /** What a launcher said about this session in the environment. */
 export interface LaunchFacts {

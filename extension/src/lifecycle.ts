@@ -6,7 +6,8 @@ import type { GoodbyeReason, StartReason } from "./contract.ts";
 import type { FoundAgent } from "./find-agent.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { takeLaunchFacts } from "./launch.ts";
-import { readSettings, type Settings, SettingsError, settingsPath } from "./settings.ts";
+import { readSettings, type Settings, SettingsError } from "./settings.ts";
+import { givenName, supervisorOf } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 
 /** The session that has just started, as its host tells it. */
@@ -32,6 +33,9 @@ export interface Surroundings {
 	hostLaunch(): HostLaunch | undefined;
 }
 
+/** Makes the host of an attachment from the paths of the binaries; the broker's is given where the person named one. */
+export type HostFor = (paths: { readonly agentPath: string; readonly brokerPath?: string }) => AttachedHost;
+
 /** TUI sessions attach; RPC sessions where they were launched or the person wants it; print and JSON ones never. */
 export function mayAttach(mode: string, settings: Settings, wasLaunched: boolean): boolean {
 	return settings.enabled && (mode === "tui" || (mode === "rpc" && (wasLaunched || settings.rpc)));
@@ -51,8 +55,8 @@ export class Lifecycle {
 		return this.#attachment;
 	}
 
-	/** `hostFor` makes the host of the attachment, given the agent's path. */
-	start(session: StartedSession, notify: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
+	/** `hostFor` makes the host of the attachment. */
+	start(session: StartedSession, notify: AttachedHost["notify"], hostFor: HostFor): void {
 		if (this.#attachment !== undefined || !session.isTrusted || (session.mode !== "tui" && session.mode !== "rpc")) return;
 		try {
 			this.#attach(session, notify, hostFor);
@@ -76,10 +80,10 @@ export class Lifecycle {
 		}
 	}
 
-	#attach(session: StartedSession, notify: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
+	#attach(session: StartedSession, notify: AttachedHost["notify"], hostFor: HostFor): void {
 		const { env, agentDir, hostVersion, timers, scope, mutateFile } = this.#around;
-		const settings = readSettings(settingsPath(agentDir));
 		const { wasLaunched, ...launch } = takeLaunchFacts(env, session.sessionId, scope);
+		const settings = readSettings({ env, agentDir, cwd: session.cwd, workspaceRoot: launch.workspaceRoot });
 		if (!mayAttach(session.mode, settings, wasLaunched)) return;
 		this.#claim = Claim.take(scope);
 		if (this.#claim === undefined) {
@@ -102,8 +106,19 @@ export class Lifecycle {
 			workspaceMode: settings.workspace,
 			launch: this.#around.hostLaunch(),
 			...launch,
+			stableId: settings.stableId,
+			replyHint: settings.replyHint,
+			askTimeoutMs: settings.askTimeoutMs,
+			livenessIntervalMs: settings.livenessIntervalMs,
+			livenessTimeoutMs: settings.livenessTimeoutMs,
+			supervisor: supervisorOf(env),
 		};
-		const attachment = new Attachment(hostFor(agent.path), facts, timers, randomUUID, mutateFile);
+		const { inboundTrigger, toolVisibility, status: note } = settings;
+		// Behind the RPC of a launched session there is a program of ours, and nobody who could confirm anything.
+		const confirmSend = settings.confirmSend && !(session.mode === "rpc" && wasLaunched);
+		const policy = { confirmSend, inboundTrigger, toolVisibility, note, givenName: givenName(env) };
+		const host = hostFor({ agentPath: agent.path, brokerPath: settings.brokerPath });
+		const attachment = new Attachment(host, facts, policy, timers, randomUUID, mutateFile);
 		this.#attachment = attachment;
 		attachment.start();
 	}

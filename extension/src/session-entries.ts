@@ -3,6 +3,9 @@ import { type Delivery, isObject } from "./contract.ts";
 /** The customType of every entry that intercom puts into a session. */
 export const CUSTOM_TYPE = "intercom";
 
+/** The tool with which sessions talk, whatever their roles. */
+export const PEER_TOOL = "intercom";
+
 /** What the entry of a delivery carries in its details, under the key `intercom`. */
 export interface EntryDetails {
 	readonly deliveryId: string;
@@ -29,7 +32,23 @@ export function intercomDetails(message: unknown): EntryDetails | undefined {
 	};
 }
 
-/** The deliveries among a session's own entries, as of the last refresh. Each entry is looked at once. */
+/** The delivery that the result of a tool call is, if it is one. */
+export function resultDeliveryId(message: unknown): string | undefined {
+	if (!isObject(message) || message.role !== "toolResult" || !isObject(message.details) || !isObject(message.details.intercom)) return undefined;
+	const { deliveryId } = message.details.intercom;
+	return typeof deliveryId === "string" ? deliveryId : undefined;
+}
+
+/** Whether the session was shown a delivery before, or called the tool `intercom`. */
+export function showsUse(entries: readonly unknown[]): boolean {
+	return entries.some((entry) => {
+		if (!isObject(entry)) return false;
+		if (entry.type === "custom_message") return intercomDetails(entry) !== undefined;
+		return entry.type === "message" && isObject(entry.message) && entry.message.role === "toolResult" && entry.message.toolName === PEER_TOOL;
+	});
+}
+
+/** The deliveries among a session's own entries, messages and results of tool calls, as of the last refresh. Each entry is looked at once. */
 export class SessionEntries {
 	readonly #entries: () => readonly unknown[];
 	/** Delivery id to entry id. */
@@ -53,9 +72,9 @@ export class SessionEntries {
 		const entries = this.#entries();
 		if (entries.length < this.#scanned) this.#scanned = 0;
 		for (const entry of entries.slice(this.#scanned)) {
-			if (!isObject(entry) || entry.type !== "custom_message") continue;
-			const details = intercomDetails(entry);
-			if (details !== undefined) this.#present.set(details.deliveryId, typeof entry.id === "string" ? entry.id : "?");
+			if (!isObject(entry)) continue;
+			const deliveryId = entry.type === "message" ? resultDeliveryId(entry.message) : entry.type === "custom_message" ? intercomDetails(entry)?.deliveryId : undefined;
+			if (deliveryId !== undefined) this.#present.set(deliveryId, typeof entry.id === "string" ? entry.id : "?");
 		}
 		this.#scanned = entries.length;
 	}

@@ -1,54 +1,207 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { isObject } from "./contract.ts";
-import { jsonErrorPosition } from "./json-position.ts";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { isExecutableFile } from "./find-agent.ts";
+import { readSettingsFile, SettingsError, type SettingsFile } from "./settings-file.ts";
+
+export { SettingsError } from "./settings-file.ts";
 
 export type WorkspaceMode = "auto" | "existing" | "never";
+/** What starts a turn in this session; `replies` are answers to what it sent. */
+export type InboundTrigger = "always" | "replies" | "never";
+export type ToolVisibility = "always" | "after-first-use";
 
-/** What the person set in `<agentDir>/intercom/config.json`. */
 export interface Settings {
 	readonly enabled: boolean;
 	readonly workspace: WorkspaceMode;
 	readonly rpc: boolean;
+	readonly confirmSend: boolean;
+	readonly inboundTrigger: InboundTrigger;
+	readonly toolVisibility: ToolVisibility;
+	readonly replyHint: boolean;
+	/** Shown behind what the session does; empty for none. */
+	readonly status: string;
+	readonly stableId?: string;
+	/** Absolute path of the intercom-broker binary. */
+	readonly brokerPath?: string;
+	readonly askTimeoutMs?: number;
+	readonly livenessIntervalMs?: number;
+	readonly livenessTimeoutMs?: number;
 }
 
-export const DEFAULT_SETTINGS: Settings = { enabled: true, workspace: "auto", rpc: false };
+export const DEFAULT_SETTINGS: Settings = {
+	enabled: true,
+	workspace: "auto",
+	rpc: false,
+	confirmSend: false,
+	inboundTrigger: "always",
+	toolVisibility: "always",
+	replyHint: true,
+	status: "",
+};
 
-/** What is wrong, for the person who wrote the file. */
-export class SettingsError extends Error {}
-
-export function settingsPath(agentDir: string): string {
-	return join(agentDir, "intercom", "config.json");
+/** Where settings come from, besides the files that are found from here. */
+export interface SettingsSources {
+	readonly env: NodeJS.ProcessEnv;
+	readonly agentDir: string;
+	readonly cwd: string;
+	/** The workspace that a launcher named. */
+	readonly workspaceRoot?: string;
 }
 
-/** The settings, or the defaults where there is no file. Throws SettingsError. */
-export function readSettings(path: string): Settings {
-	let text: string;
-	try {
-		text = readFileSync(path, "utf8");
-	} catch (error) {
-		if (error instanceof Error && "code" in error && error.code === "ENOENT") return DEFAULT_SETTINGS;
-		throw new SettingsError(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
+/** What is known of one setting. A source that a setting lacks can't set it. */
+interface Field<T> {
+	readonly must: string;
+	/** The value, or undefined where it must not be that. */
+	readonly accept: (value: unknown) => T | undefined;
+	readonly inFile: "user" | "workspace" | "none";
+	readonly variable?: string;
+	/** What the text of a variable stands for. */
+	readonly fromText?: (text: string) => unknown;
+}
+
+type Draft = { -readonly [K in keyof Settings]?: Settings[K] };
+
+const MAX_MS = 86_400_000;
+const DEFAULT_LIVENESS = { intervalMs: 5_000, timeoutMs: 4_000 };
+const REPLACED_KEYS: ReadonlySet<string> = new Set(["brokerCommand", "brokerArgs"]);
+
+const FIELDS: { readonly [K in keyof Settings]-?: Field<Exclude<Settings[K], undefined>> } = {
+	enabled: flag("user", "PI_INTERCOM_ENABLED"),
+	workspace: choice("user", "PI_INTERCOM_WORKSPACE_MODE", ["auto", "existing", "never"]),
+	rpc: flag("user", "PI_INTERCOM_RPC"),
+	confirmSend: flag("workspace", "PI_INTERCOM_CONFIRM_SEND"),
+	inboundTrigger: choice("workspace", "PI_INTERCOM_INBOUND_TRIGGER", ["always", "replies", "never"]),
+	toolVisibility: choice("workspace", "PI_INTERCOM_TOOL_VISIBILITY", ["always", "after-first-use"]),
+	replyHint: flag("workspace", "PI_INTERCOM_REPLY_HINT"),
+	status: text("workspace", "PI_INTERCOM_STATUS", "one line of at most 80 characters", (value) => /^\P{Cc}*$/u.test(value) && [...value].length <= 80),
+	stableId: text("user", "PI_INTERCOM_STABLE_ID", "1 to 64 letters, digits, dots, hyphens and underscores", (value) => /^[A-Za-z0-9._-]{1,64}$/.test(value)),
+	// The agent reads PI_INTERCOM_BROKER itself, so that is no variable of this setting.
+	brokerPath: text("user", undefined, "the absolute path of an executable file", (value) => isAbsolute(value) && isExecutableFile(value)),
+	askTimeoutMs: milliseconds("workspace", "PI_INTERCOM_ASK_TIMEOUT_MS", 1_000),
+	livenessIntervalMs: milliseconds("none", "PI_INTERCOM_LIVENESS_INTERVAL_MS", 100),
+	livenessTimeoutMs: milliseconds("none", "PI_INTERCOM_LIVENESS_TIMEOUT_MS", 100),
+};
+
+/**
+ * The settings of a session: environment before workspace before user. Throws SettingsError. The workspace's file is
+ * that of the project, so this is called where the project is trusted only.
+ */
+export function readSettings({ env, agentDir, cwd, workspaceRoot }: SettingsSources): Settings {
+	const userPath = join(agentDir, "intercom", "config.json");
+	const user = readSettingsFile(userPath);
+	const own = { ...DEFAULT_SETTINGS, ...(user === undefined ? {} : usersOwn(user)) };
+	const fromEnvironment = environment(env);
+	const { enabled, workspace } = { ...own, ...fromEnvironment };
+	// A session that is to have no workspace has no settings of one.
+	const folder = enabled && workspace !== "never" ? workspaceFolder(cwd, workspaceRoot) : undefined;
+	const shared = folder === undefined ? undefined : readSettingsFile(join(folder, "settings.json"));
+	return withLiveness({ ...own, ...(shared === undefined ? {} : workspaces(shared, userPath)), ...fromEnvironment });
+}
+
+function usersOwn(file: SettingsFile): Draft {
+	return fromFile(file, (key) => {
+		if (REPLACED_KEYS.has(key)) return `is replaced: set "brokerPath" to the absolute path of the intercom-broker binary instead.`;
+		return keysOf("user", "workspace").some((known) => known === key) ? undefined : `is no setting; there are ${keysOf("user", "workspace").join(", ")}.`;
+	});
+}
+
+function workspaces(file: SettingsFile, userPath: string): Draft {
+	return fromFile(file, (key) => {
+		if (keysOf("workspace").some((known) => known === key)) return undefined;
+		const isUsers = REPLACED_KEYS.has(key) || keysOf("user").some((known) => known === key);
+		const where = isUsers ? `belongs to the user, in ${userPath}` : "is no setting";
+		return `${where}; a workspace may set ${keysOf("workspace").join(", ")}.`;
+	});
+}
+
+/** `objection` says why a key may not stand in this file. */
+function fromFile(file: SettingsFile, objection: (key: string) => string | undefined): Draft {
+	const draft: Draft = {};
+	for (const [key, value] of Object.entries(file.values)) {
+		const why = objection(key);
+		if (why !== undefined) throw file.error(key, why);
+		take(draft, key as keyof Settings, value, (must) => file.error(key, `must be ${must}.`));
 	}
-	return parseSettings(text, path);
+	return draft;
 }
 
-export function parseSettings(text: string, path: string): Settings {
-	let value: unknown;
+function environment(env: NodeJS.ProcessEnv): Draft {
+	const draft: Draft = {};
+	for (const key of allKeys()) {
+		const { variable, fromText = (text: string) => text } = FIELDS[key];
+		const text = variable === undefined ? undefined : env[variable];
+		if (text === undefined || text === "") continue;
+		take(draft, key, fromText(text), (must) => new SettingsError(`The environment's ${variable} is "${text.slice(0, 100)}", which must be ${must}.`));
+	}
+	return draft;
+}
+
+function take<K extends keyof Settings>(draft: Draft, key: K, value: unknown, refusal: (must: string) => SettingsError): void {
+	const field = FIELDS[key];
+	const accepted = field.accept(value);
+	if (accepted === undefined) throw refusal(field.must);
+	draft[key] = accepted as Settings[K];
+}
+
+/** A ping that may take longer than the time to the next one would hide a dead link, so the timeout is the interval at most. */
+function withLiveness(settings: Settings): Settings {
+	const { livenessIntervalMs, livenessTimeoutMs } = settings;
+	if (livenessIntervalMs === undefined && livenessTimeoutMs === undefined) return settings;
+	const intervalMs = livenessIntervalMs ?? DEFAULT_LIVENESS.intervalMs;
+	return { ...settings, livenessIntervalMs: intervalMs, livenessTimeoutMs: Math.min(livenessTimeoutMs ?? DEFAULT_LIVENESS.timeoutMs, intervalMs) };
+}
+
+/** The folder of the workspace's config, the nearest at or above `cwd` unless a launcher named the root. */
+function workspaceFolder(cwd: string, workspaceRoot: string | undefined): string | undefined {
+	if (workspaceRoot !== undefined) return join(workspaceRoot, ".pi-intercom");
+	for (let directory = realPath(cwd); ; directory = dirname(directory)) {
+		const folder = join(directory, ".pi-intercom");
+		if (exists(join(folder, "config.json"))) return folder;
+		if (dirname(directory) === directory) return undefined;
+	}
+}
+
+/** What can't be looked at counts as absent: the agent says what is wrong with a workspace. */
+function exists(path: string): boolean {
 	try {
-		value = JSON.parse(text);
+		return statSync(path, { throwIfNoEntry: false }) !== undefined;
 	} catch {
-		const { line, column } = jsonErrorPosition(text);
-		throw new SettingsError(`${path}, line ${line}, column ${column}: not JSON.`);
+		return false;
 	}
-	if (!isObject(value)) throw new SettingsError(`${path}: must hold one JSON object.`);
-	const { enabled = DEFAULT_SETTINGS.enabled, workspace = DEFAULT_SETTINGS.workspace, rpc = DEFAULT_SETTINGS.rpc, ...unknown } = value;
-	const [stray] = Object.keys(unknown);
-	if (stray !== undefined) throw new SettingsError(`${path}: "${stray}" is no setting; there are enabled, workspace and rpc.`);
-	if (typeof enabled !== "boolean") throw new SettingsError(`${path}: "enabled" must be true or false.`);
-	if (typeof rpc !== "boolean") throw new SettingsError(`${path}: "rpc" must be true or false.`);
-	if (workspace !== "auto" && workspace !== "existing" && workspace !== "never") {
-		throw new SettingsError(`${path}: "workspace" must be "auto", "existing" or "never".`);
+}
+
+function realPath(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		return path;
 	}
-	return { enabled, workspace, rpc };
+}
+
+function allKeys(): (keyof Settings)[] {
+	return Object.keys(FIELDS) as (keyof Settings)[];
+}
+
+function keysOf(...files: Field<unknown>["inFile"][]): string[] {
+	return allKeys().filter((key) => files.includes(FIELDS[key].inFile));
+}
+
+function flag(inFile: Field<boolean>["inFile"], variable: string): Field<boolean> {
+	const words: ReadonlyMap<string, boolean> = new Map([...["true", "1"].map((word) => [word, true] as const), ...["false", "0"].map((word) => [word, false] as const)]);
+	return { must: "true or false", accept: (value) => (typeof value === "boolean" ? value : undefined), inFile, variable, fromText: (word) => words.get(word) };
+}
+
+function choice<T extends string>(inFile: Field<T>["inFile"], variable: string, allowed: readonly T[]): Field<T> {
+	const must = `one of ${allowed.map((word) => `"${word}"`).join(", ")}`;
+	return { must, accept: (value) => allowed.find((word) => word === value), inFile, variable };
+}
+
+function text(inFile: Field<string>["inFile"], variable: string | undefined, must: string, fits: (value: string) => boolean): Field<string> {
+	return { must, accept: (value) => (typeof value === "string" && fits(value) ? value : undefined), inFile, variable };
+}
+
+function milliseconds(inFile: Field<number>["inFile"], variable: string, least: number): Field<number> {
+	const fits = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= least && value <= MAX_MS;
+	const must = `a whole number of milliseconds from ${least} to ${MAX_MS}`;
+	return { must, accept: (value) => (fits(value) ? value : undefined), inFile, variable, fromText: (digits) => (/^\d+$/.test(digits) ? Number(digits) : undefined) };
 }

@@ -1,5 +1,6 @@
 import { AgentGone, AgentRefusal } from "./json-rpc.ts";
-import { type JsonObject, parseToolAnswer, type ToolAnswer, type ToolSpec } from "./contract.ts";
+import { isObject, type JsonObject, parseToolAnswer, type ToolAnswer, type ToolProgress, type ToolSpec } from "./contract.ts";
+import { PEER_TOOL } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
 const REPEAT_LIMIT_MS = 5_000;
@@ -15,8 +16,18 @@ export interface ToolLink {
 /** The tool with which a worker hands over before it is closed. */
 export const HANDOFF_TOOL = "intercom_report_handoff";
 
+/** Gets one line for a person on what an open call waits for, as often as that changes. */
+export type OnProgress = (text: string) => void;
+
 /** Runs one tool call, whose id in the host is `toolCallId`, and never rejects. */
-export type RunTool = (tool: ToolSpec, args: unknown, signal: AbortSignal | undefined, toolCallId: string) => Promise<ToolAnswer>;
+export type RunTool = (tool: ToolSpec, args: unknown, signal: AbortSignal | undefined, toolCallId: string, onProgress?: OnProgress) => Promise<ToolAnswer>;
+
+/** What goes along with a call beside its arguments. */
+export interface CallSurroundings {
+	/** The delivery that started the present run of the host, if one did. */
+	readonly trigger?: string;
+	readonly onProgress?: OnProgress;
+}
 
 /**
  * Keeps the host's tools equal to those that the agent lists for the session's role. A host tool can't be removed: one
@@ -52,32 +63,53 @@ export class ToolCalls {
 	readonly #link: ToolLink;
 	readonly #timers: Timers;
 	readonly #mintId: () => string;
+	readonly #onUnshown: (deliveryId: string) => void;
+	/** What the open calls tell their progress, by call id. */
+	readonly #watched = new Map<string, OnProgress>();
 	#made = 0;
 
-	constructor(link: ToolLink, timers: Timers, mintId: () => string) {
+	/** `onUnshown` is told of a delivery that came as an answer when nobody waited for that any more. */
+	constructor(link: ToolLink, timers: Timers, mintId: () => string, onUnshown: (deliveryId: string) => void = () => undefined) {
 		this.#link = link;
 		this.#timers = timers;
 		this.#mintId = mintId;
+		this.#onUnshown = onUnshown;
 	}
 
 	/** Never rejects. */
-	async run(name: string, args: unknown, signal: AbortSignal | undefined): Promise<ToolAnswer> {
+	async run(name: string, args: unknown, signal: AbortSignal | undefined, { trigger, onProgress }: CallSurroundings = {}): Promise<ToolAnswer> {
 		const callId = this.#mintId();
+		if (onProgress !== undefined) this.#watched.set(callId, onProgress);
+		try {
+			return await this.#repeat({ name, arguments: args ?? {}, callId, ...(trigger === undefined ? {} : { trigger }) }, signal);
+		} finally {
+			this.#watched.delete(callId);
+		}
+	}
+
+	progressed({ callId, text }: ToolProgress): void {
+		this.#watched.get(callId)?.(text);
+	}
+
+	async #repeat(call: Call, signal: AbortSignal | undefined): Promise<ToolAnswer> {
 		const order = ++this.#made;
 		let wasSent = false;
 		let giveUpAt = this.#timers.now() + REPEAT_LIMIT_MS;
 		for (;;) {
 			const isUp = await this.#link.whenUp(giveUpAt - this.#timers.now(), order, signal);
-			if (signal?.aborted === true) return wasSent ? outcomeUnknown(name, callId) : cancelled(name);
-			if (!isUp || (wasSent && this.#timers.now() >= giveUpAt)) return wasSent ? outcomeUnknown(name, callId) : notRunning(name);
+			if (signal?.aborted === true) return wasSent ? outcomeUnknown(call) : cancelled(call.name);
+			if (!isUp || (wasSent && this.#timers.now() >= giveUpAt)) return wasSent ? outcomeUnknown(call) : notRunning(call.name);
+			const sentAt = this.#timers.now();
 			try {
-				const answer = this.#link.call("tools/call", { name, arguments: args ?? {}, callId, ...(wasSent ? { repeated: true } : {}) });
-				return parseToolAnswer(await this.#abortable(answer, callId, signal));
+				const answer = this.#link.call("tools/call", { ...call, ...(wasSent ? { repeated: true } : {}) });
+				return parseToolAnswer(await this.#abortable(answer, call.callId, signal));
 			} catch (error) {
-				if (error instanceof CancelUnanswered) return outcomeUnknown(name, callId);
+				if (error instanceof CancelUnanswered) return outcomeUnknown(call);
 				if (!(error instanceof AgentGone)) return failed(error);
-				// The time to repeat in runs from the first loss: a call that waits may have run for minutes before.
-				if (!wasSent) giveUpAt = this.#timers.now() + REPEAT_LIMIT_MS;
+				// The time to repeat in runs from the loss: a call that waits may have run for minutes before. One that ends every
+				// agent at once has no more than that time altogether.
+				const now = this.#timers.now();
+				if (!wasSent || now - sentAt >= REPEAT_LIMIT_MS) giveUpAt = now + REPEAT_LIMIT_MS;
 				wasSent = true;
 			}
 		}
@@ -93,6 +125,8 @@ export class ToolCalls {
 				cancelLimit = this.#timers.after(CANCEL_ANSWER_LIMIT_MS, () => {
 					signal.removeEventListener("abort", onAbort);
 					reject(new CancelUnanswered());
+					// The answer may be on its way still, and be a reply that the session has no other way to get.
+					answer.then((result) => this.#tooLate(result), () => undefined);
 				});
 			};
 			const finish = (settle: () => void): void => {
@@ -108,6 +142,18 @@ export class ToolCalls {
 			);
 		});
 	}
+
+	#tooLate(result: unknown): void {
+		if (isObject(result) && typeof result.deliveryId === "string") this.#onUnshown(result.deliveryId);
+	}
+}
+
+/** The params of a call, the same however often it is repeated. */
+interface Call {
+	readonly name: string;
+	readonly arguments: unknown;
+	readonly callId: string;
+	readonly trigger?: string;
 }
 
 class CancelUnanswered extends Error {}
@@ -116,14 +162,24 @@ function problem(text: string, summary: string, reason: string): ToolAnswer {
 	return { text, summary, isError: true, reason };
 }
 
-/** What tells whether a call happened: messages and launches are found by the call's id, other jobs are listed. */
-function whereToLook(name: string, callId: string): string {
-	switch (name) {
-		case "intercom_send":
-			return `\`intercom status ${callId}\` in a shell tells.`;
+/** Those of the tool `intercom` that do more than to show how things are. */
+const CHANGING_ACTIONS: ReadonlySet<unknown> = new Set(["send", "ask", "reply", "cancel"]);
+
+/** The message that a call is about; undefined where it sends none. */
+function messageOf({ name, callId, arguments: args }: Call): string | undefined {
+	if (name === "intercom_send" || name === "contact_supervisor") return callId;
+	if (name !== PEER_TOOL || !isObject(args)) return undefined;
+	return typeof args.messageId === "string" && args.messageId !== "" ? args.messageId : callId;
+}
+
+/** What tells whether a call happened: messages and launches are found by an id, other jobs are listed. */
+function whereToLook(call: Call): string {
+	const messageId = messageOf(call);
+	if (messageId !== undefined) return `\`intercom status ${messageId}\` in a shell tells.`;
+	switch (call.name) {
 		case "intercom_create_worker":
 		case "intercom_resume_worker":
-			return `\`intercom job show ${callId}\` in a shell tells.`;
+			return `\`intercom job show ${call.callId}\` in a shell tells.`;
 		case "intercom_stop_worker":
 		case "intercom_close_worker":
 			return "`intercom jobs` in a shell lists the job, if there is one.";
@@ -132,12 +188,13 @@ function whereToLook(name: string, callId: string): string {
 	}
 }
 
-function outcomeUnknown(name: string, callId: string): ToolAnswer {
-	return problem(
-		`Outcome unknown: the intercom agent gave no answer to ${name}. It may or may not have happened; do not simply repeat it. ${whereToLook(name, callId)}`,
-		`outcome unknown, id ${callId}`,
-		"OUTCOME_UNKNOWN",
-	);
+function outcomeUnknown(call: Call): ToolAnswer {
+	const { name, arguments: args } = call;
+	const changesNothing = name === PEER_TOOL && isObject(args) && !CHANGING_ACTIONS.has(args.action);
+	const advice = changesNothing
+		? "It changes nothing, so it can be called again."
+		: `It may or may not have happened; do not simply repeat it. ${whereToLook(call)}`;
+	return problem(`Outcome unknown: the intercom agent gave no answer to ${name}. ${advice}`, `outcome unknown, id ${messageOf(call) ?? call.callId}`, "OUTCOME_UNKNOWN");
 }
 
 function notRunning(name: string): ToolAnswer {

@@ -46,15 +46,46 @@ test("tools have public labels, several one of their own, and outrank streaming"
 	assert.deepEqual(log, ["tool: Editing files", "tool: Running command", "tool: Using a tool", "tool: Running multiple tools", "tool: Reading files"]);
 });
 
-test("a report carries figures and turns and nothing else", () => {
+test("a report carries figures and turns and nothing else, and follows each turn", () => {
 	const { activity, emitted } = recorded();
 	activity.report();
-	activity.turnEnded();
 	activity.runStarted();
+	activity.turnEnded();
 	assert.deepEqual(emitted, [
 		{ phase: "idle", model: "m", tokens: 7, turns: 0 },
+		{ phase: "working", label: "Processing", model: "m", tokens: 7, turns: 0 },
 		{ phase: "working", label: "Processing", model: "m", tokens: 7, turns: 1 },
 	]);
+});
+
+test("a running tool is named, the one that was started last where there are several", () => {
+	const { activity, emitted } = recorded();
+	activity.toolStarted("1", "bash");
+	activity.toolStarted("2", `mcp__${"x".repeat(80)}`);
+	activity.toolStarted("3", "bash");
+	activity.toolEnded("2");
+	activity.toolEnded("3");
+	activity.toolEnded("1");
+	const seen = emitted.map(({ phase, label, tool }) => `${phase} ${tool ?? "-"}: ${label}`);
+	assert.deepEqual(seen, [
+		"tool bash: Running command",
+		`tool mcp__${"x".repeat(59)}: Running multiple tools`,
+		"tool bash: Running multiple tools",
+		"tool bash: Running command",
+		"working -: Processing",
+	]);
+});
+
+test("the person's note goes along with every report", () => {
+	const emitted: JsonObject[] = [];
+	const activity = new Activity(
+		(state) => void emitted.push(state),
+		() => ({}),
+		"researching",
+	);
+	activity.report();
+	activity.runStarted();
+	assert.deepEqual(emitted.map(({ note }) => note), ["researching", "researching"]);
 });
 
 test("manual compaction is work, and leaves an idle session idle", () => {

@@ -54,6 +54,12 @@ function received(method: string): JsonObject[] {
 	return lines().flatMap((message) => (message.method === method && isObject(message.params) ? [message.params] : []));
 }
 
+/** What is known of each start of an agent. */
+function starts(): JsonObject[] {
+	const records: JsonObject[] = readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+	return records.filter(({ event }) => event === "start");
+}
+
 /** What the agent has received once everything sent before is there: a tool call's answer comes after it. */
 async function receivedByNow(pi: FakePi, method: string): Promise<JsonObject[]> {
 	await pi.tools.get("intercom_send")?.execute("t", {}, undefined);
@@ -234,6 +240,196 @@ describe("a terminal session", () => {
 		const next = await start("reload");
 		await next.until(/status worker Builder/);
 		assert.deepEqual(received("initialize").map(({ startReason }) => startReason), ["startup", "reload"]);
+	});
+});
+
+describe("the tool intercom", () => {
+	const PEER = { connection: "connected", role: "peer", tools: [{ ...TOOL, name: "intercom" }, TOOL, { ...TOOL, name: "contact_supervisor" }], instructions: "", statusText: "peer" };
+	let before: NodeJS.ProcessEnv = {};
+
+	beforeEach(() => {
+		before = { ...process.env };
+		process.env.FAKE_AGENT_SESSION = JSON.stringify(PEER);
+	});
+
+	afterEach(() => {
+		for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+		Object.assign(process.env, before);
+	});
+
+	/** Starts a peer, and resolves once its tools are there. */
+	async function peer(env: NodeJS.ProcessEnv = {}, pi = new FakePi("s1", folder)): Promise<FakePi> {
+		Object.assign(process.env, env);
+		await start("resume", pi);
+		await pi.until(/tool direct contact_supervisor/);
+		return pi;
+	}
+
+	test("keeps in its result the delivery that the result is, and the broker hears when that is saved and seen", async () => {
+		const pi = await peer();
+		await pi.emit("agent_start");
+		const result = await pi.tools.get("intercom")?.execute("c1", { action: "ask", answer: { deliveryId: "alice/r" } }, undefined);
+		const message = { role: "toolResult", toolCallId: "c1", toolName: "intercom", ...result };
+		assert.deepEqual((message.details as JsonObject).intercom, { deliveryId: "alice/r" });
+		await pi.emit("message_end", { message });
+		pi.saved.push({ type: "message", id: "e1", message });
+		await pi.emit("turn_end", { outcome: "completed" });
+		await pi.emit("context", { messages: [message] });
+		await pi.emit("message_end", { message: { role: "assistant", stopReason: "stop" } });
+		await pi.emit("agent_settled");
+		assert.deepEqual((await receivedByNow(pi, "receipt")).map(({ deliveryId, event, evidence }) => [deliveryId, event, evidence]), [
+			["alice/r", "injected", "entry e1, session kept in memory"],
+			["alice/r", "seen", "in an answered model request"],
+		]);
+		agentSends({ id: 1, method: "reconcile", params: { deliveryIds: ["alice/r", "alice/x"] } });
+		assert.deepEqual(await answerTo(pi, 1), { present: ["alice/r"] });
+	});
+
+	test("says with each call which delivery started the run, and none in a person's", async () => {
+		const pi = await peer();
+		agentSends(deliver("m1"));
+		await pi.until(/sent m1/);
+		await pi.runsWithLastMessage();
+		await pi.tools.get("intercom")?.execute("c1", { action: "reply" }, undefined);
+		await pi.emit("agent_settled");
+		await pi.emit("agent_start");
+		await pi.emit("message_end", { message: { role: "user", content: "hi" } });
+		await pi.tools.get("intercom")?.execute("c2", { action: "reply" }, undefined);
+		assert.deepEqual(received("tools/call").map(({ trigger }) => trigger), ["alice/m1", undefined]);
+	});
+
+	test("shows its progress as long as it runs", async () => {
+		const pi = await peer();
+		const shown: string[] = [];
+		await pi.tools.get("intercom")?.execute("c1", { progress: "waiting for planner" }, undefined, ({ content }) => void shown.push(content[0]?.text ?? ""));
+		assert.deepEqual(shown, ["waiting for planner"]);
+	});
+
+	test("is hidden until a delivery is shown where it is to be, and the other tools are not", async () => {
+		const pi = await peer({ PI_INTERCOM_TOOL_VISIBILITY: "after-first-use" });
+		assert.equal(pi.tools.has("intercom"), false);
+		assert.equal(pi.tools.get("intercom_send")?.exposure, "direct");
+		agentSends(deliver("m1"));
+		await pi.until(/sent m1/);
+		const [shown, sent] = [/tool direct intercom$/, /sent m1/].map((pattern) => pi.happened.findIndex((text) => pattern.test(text)));
+		assert.ok(shown !== undefined && sent !== undefined && shown >= 0 && shown < sent, pi.happened.join("\n"));
+	});
+
+	for (const [what, entry] of [
+		["was shown a delivery", { type: "custom_message", customType: "intercom", details: { intercom: { deliveryId: "alice/m0" } } }],
+		["called it", { type: "message", message: { role: "toolResult", toolName: "intercom" } }],
+	] as const) {
+		test(`is there from the start in a session that ${what} before`, async () => {
+			const pi = new FakePi("s1", folder);
+			pi.saved.push(entry);
+			await peer({ PI_INTERCOM_TOOL_VISIBILITY: "after-first-use" }, pi);
+			assert.equal(pi.tools.get("intercom")?.exposure, "direct");
+		});
+	}
+
+	test("sends nothing that the person declined", async () => {
+		const pi = await peer({ PI_INTERCOM_CONFIRM_SEND: "true" });
+		pi.person = "no";
+		const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", to: "planner", message: "hi" }, undefined);
+		assert.equal(result?.isError, true);
+		assert.match(result?.content[0]?.text ?? "", /declined this message to planner: nothing was sent/);
+		assert.match(pi.happened.join("\n"), /asked Send a message to planner\?\nhi/);
+		for (const args of [{ action: "send", replyTo: "m-1" }, { action: "ask" }, { action: "reply" }]) await pi.tools.get("intercom")?.execute("c2", args, undefined);
+		assert.deepEqual(received("tools/call").map(({ arguments: args }) => (args as JsonObject).action), ["send", "ask", "reply"]);
+	});
+
+	test("asks nobody where there is no UI", async () => {
+		const pi = new FakePi("s1", folder);
+		pi.person = undefined;
+		await peer({ PI_INTERCOM_CONFIRM_SEND: "true" }, pi);
+		const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", to: "planner", message: "hi" }, undefined);
+		assert.equal(result?.isError, false);
+		assert.doesNotMatch(pi.happened.join("\n"), /asked/);
+	});
+
+	test("that failed is no success: failed tools shown as success (4.36)", async () => {
+		const pi = await peer();
+		const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", fail: true }, undefined);
+		assert.equal(result?.isError, true);
+	});
+});
+
+describe("what the person set", () => {
+	/** What the agent is told by a session that starts in this environment. */
+	async function initialized(env: NodeJS.ProcessEnv, pi = new FakePi("s1", folder)): Promise<JsonObject> {
+		const before = { ...process.env };
+		Object.assign(process.env, env);
+		try {
+			await start("resume", pi);
+			await pi.until(/status worker Builder/);
+			return received("initialize")[0] ?? {};
+		} finally {
+			for (const name of Object.keys(env)) delete process.env[name];
+			Object.assign(process.env, before);
+		}
+	}
+
+	test("is told to the agent where the agent needs it", async () => {
+		const initialize = await initialized({
+			...{ PI_INTERCOM_STABLE_ID: "planner.1", PI_INTERCOM_REPLY_HINT: "false", PI_INTERCOM_ASK_TIMEOUT_MS: "60000" },
+			...{ PI_INTERCOM_LIVENESS_INTERVAL_MS: "2000", PI_INTERCOM_LIVENESS_TIMEOUT_MS: "3000" },
+		});
+		const { stableId, replyHint, askTimeoutMs, livenessIntervalMs, livenessTimeoutMs } = initialize;
+		assert.deepEqual({ stableId, replyHint, askTimeoutMs, livenessIntervalMs, livenessTimeoutMs }, {
+			...{ stableId: "planner.1", replyHint: false, askTimeoutMs: 60_000, livenessIntervalMs: 2_000, livenessTimeoutMs: 2_000 },
+		});
+		assert.equal("supervisor" in initialize, false);
+	});
+
+	test("of a bad file is shown, and nothing starts", async () => {
+		mkdirSync(join(folder, ".pi-intercom"));
+		writeFileSync(join(folder, ".pi-intercom", "config.json"), "{}");
+		writeFileSync(join(folder, ".pi-intercom", "settings.json"), '{\n"brokerPath": "/bin/true"}');
+		const pi = await start();
+		assert.match(pi.happened.join(), /error Intercom is off: .*settings\.json, line 2: "brokerPath" belongs to the user/);
+		assert.equal(pi.tools.size, 0);
+	});
+
+	test("stands behind what the session does, and its model is told as it changes", async () => {
+		const pi = new FakePi("s1", folder);
+		await initialized({ PI_INTERCOM_STATUS: "researching" }, pi);
+		pi.model = "m2";
+		await pi.emit("model_select");
+		await pi.emit("tool_execution_start", { toolCallId: "t", toolName: "grep" });
+		const activities = await receivedByNow(pi, "activity");
+		assert.deepEqual(activities.map(({ phase, tool, note, model }) => [phase, tool, note, model]), [
+			["idle", undefined, "researching", "m"],
+			["idle", undefined, "researching", "m2"],
+			["tool", "grep", "researching", "m2"],
+		]);
+	});
+
+	test("as the broker's path reaches the agent, and the environment goes before it", async () => {
+		mkdirSync(join(folder, "pi", "intercom"), { recursive: true });
+		writeFileSync(join(folder, "pi", "intercom", "config.json"), '{"brokerPath": "/bin/true"}');
+		await initialized({});
+		for (const pi of started.splice(0)) await pi.emit("session_shutdown", { reason: "reload" });
+		await initialized({ PI_INTERCOM_BROKER: "/bin/false" });
+		assert.deepEqual(starts().map(({ broker }) => broker), ["/bin/true", "/bin/false"]);
+	});
+
+	test("names its unnamed session as the program does that started it, and the child's supervisor is told", async () => {
+		const bridge = { PI_SUBAGENT_ORCHESTRATOR_TARGET: "planner", PI_SUBAGENT_RUN_ID: "r", PI_SUBAGENT_CHILD_AGENT: "worker", PI_SUBAGENT_CHILD_INDEX: "2" };
+		process.env.FAKE_AGENT_SESSION = JSON.stringify({ ...WORKER, entry: undefined });
+		const pi = new FakePi("s1", folder);
+		const initialize = await initialized({ ...bridge, SELESAI_SUBAGENT_INTERCOM_SESSION_NAME: "subagent-worker" }, pi);
+		assert.equal(initialize.sessionName, "subagent-worker");
+		assert.deepEqual(initialize.supervisor, { target: "planner", runId: "r", agent: "worker", index: "2" });
+		assert.equal(pi.sessionName, undefined);
+		for (const name of ["renamed", undefined]) await pi.emit("session_info_changed", { name });
+		assert.deepEqual((await receivedByNow(pi, "session/renamed")).map(({ name }) => name), ["renamed", "subagent-worker"]);
+	});
+
+	test("a rename while idle is seen at once (4.28)", async () => {
+		const pi = new FakePi("s1", folder);
+		await initialized({}, pi);
+		await pi.emit("session_info_changed", { name: "planner" });
+		assert.deepEqual((await receivedByNow(pi, "session/renamed")).at(-1), { name: "planner" });
 	});
 });
 
@@ -420,14 +616,36 @@ test("an RPC session that was launched attaches, and its token leaves the enviro
 	assert.equal(process.env.PI_INTERCOM_LAUNCH_TOKEN, undefined);
 });
 
-test("no callback throws into a host whose session is stale", async () => {
+test("a launched RPC session asks nobody to confirm a message: behind it is a program of intercom's", async () => {
+	process.env.FAKE_AGENT_SESSION = JSON.stringify({ ...WORKER, tools: [{ ...TOOL, name: "intercom" }] });
+	process.env.PI_INTERCOM_LAUNCH_TOKEN = "token";
+	process.env.PI_INTERCOM_CONFIRM_SEND = "true";
+	try {
+		const pi = new FakePi("s4", folder);
+		pi.mode = "rpc";
+		await start("startup", pi);
+		await pi.until(/status worker Builder/);
+		const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", to: "planner", message: "hi" }, undefined);
+		assert.equal(result?.isError, false);
+		assert.doesNotMatch(pi.happened.join("\n"), /asked/);
+	} finally {
+		delete process.env.PI_INTERCOM_CONFIRM_SEND;
+	}
+});
+
+test("no callback throws into a host whose session is stale: after shutdown or reload (4.22)", async () => {
 	const pi = await start("resume");
 	await pi.until(/status worker Builder/);
 	pi.stale = true;
-	agentSends(deliver("m1"), { method: "notice", params: { level: "info", text: "after" } });
+	agentSends(deliver("m1"), { method: "tools/progress", params: { callId: 1 } }, { method: "notice", params: { level: "info", text: "after" } });
 	await pi.until(/info after/);
-	for (const event of pi.callbacks.keys()) {
-		if (event !== "session_start" && event !== "session_shutdown") await pi.emit(event, { assistantMessageEvent: null, message: null, messages: null });
-	}
+	const emitAll = async (): Promise<void> => {
+		for (const event of pi.callbacks.keys()) {
+			if (event !== "session_start" && event !== "session_shutdown") await pi.emit(event, { assistantMessageEvent: null, message: null, messages: null });
+		}
+	};
+	await emitAll();
 	await pi.emit("session_shutdown", { reason: "quit" });
+	await emitAll();
+	assert.equal((await pi.tools.get("intercom_send")?.execute("t", {}, undefined))?.isError, true);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Receipt } from "../src/contract.ts";
-import { type HostMessage, Inbox } from "../src/inbox.ts";
+import { type HostMessage, Inbox, type InboxOptions } from "../src/inbox.ts";
 import { delivery, FakeSession } from "./support/fake-session.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
 
@@ -10,7 +10,11 @@ class Bench {
 	readonly session = new FakeSession();
 	readonly timers = new FakeTimers();
 	readonly receipts: Receipt[] = [];
-	readonly inbox = new Inbox(this.session, this.timers, (receipt) => this.receipts.push(receipt));
+	readonly inbox: Inbox;
+
+	constructor(options: InboxOptions = {}) {
+		this.inbox = new Inbox(this.session, this.timers, (receipt) => void this.receipts.push(receipt), options);
+	}
 
 	/** The host begins a run with the last message sent: events up to the request. */
 	runStarts(): HostMessage {
@@ -210,7 +214,7 @@ describe("a busy session", () => {
 		return bench;
 	}
 
-	test("gets one message at each turn's end, steered", () => {
+	test("gets one message at each turn's end, steered, so that an inbound message aborts no busy turn (4.12)", () => {
 		const bench = busy();
 		bench.inbox.deliver(delivery("a"));
 		bench.inbox.deliver(delivery("b"));
@@ -289,7 +293,7 @@ describe("compaction", () => {
 });
 
 describe("repeats", () => {
-	test("acknowledge a delivery that is in the session already and do not show it", () => {
+	test("acknowledge a delivery that is in the session already and do not show it: an answered ask injected again (4.38)", () => {
 		const bench = new Bench();
 		bench.inbox.deliver(delivery("a", { quiet: true }));
 		const second = new Bench();
@@ -360,6 +364,263 @@ describe("withdrawal", () => {
 	test("of what never came is granted", () => {
 		assert.equal(new Bench().inbox.withdraw("alice/x"), "withdrawn");
 	});
+});
+
+/** The message that a tool call's result becomes. */
+function toolResult(deliveryId: string | undefined, toolCallId = "call-1"): object {
+	return { role: "toolResult", toolCallId, toolName: "intercom", details: { summary: "Reply from Alice", intercom: { deliveryId } } };
+}
+
+describe("a reply that is the result of a tool call", () => {
+	/** A run that has asked, and whose call was answered with the reply. */
+	function answered(): Bench {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.resultReturned("alice/r");
+		return bench;
+	}
+
+	function saves(bench: Bench, message = toolResult("alice/r")): void {
+		bench.inbox.messageEnded(message);
+		bench.session.saved.push({ type: "message", id: "t1", message });
+		bench.timers.advance(0);
+	}
+
+	test("is injected by the result's entry, and seen by the request that holds it", () => {
+		const bench = answered();
+		bench.timers.advance(60_000);
+		assert.deepEqual(bench.events("r"), []);
+		saves(bench);
+		assert.deepEqual(bench.receipts, [{ deliveryId: "alice/r", event: "injected", evidence: "entry t1" }]);
+		bench.inbox.contextBuilt([{ role: "user" }, toolResult("alice/r")]);
+		bench.assistantAnswers();
+		assert.deepEqual(bench.events("r"), ["injected", "seen"]);
+	});
+
+	test("is not injected while the session has no file", () => {
+		const bench = answered();
+		bench.session.fileState = "absent";
+		saves(bench);
+		assert.deepEqual(bench.events("r"), []);
+		assert.deepEqual(bench.inbox.reconcile(["alice/r"]), []);
+		bench.session.fileState = "present";
+		bench.inbox.turnEnded(true);
+		assert.deepEqual(bench.events("r"), ["injected"]);
+	});
+
+	test("that is delivered as well is held for its entry, and not shown again", () => {
+		const bench = answered();
+		bench.inbox.deliver(delivery("r", { kind: "reply" }));
+		bench.inbox.turnEnded(true);
+		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.events("r"), ["busy"]);
+		saves(bench);
+		bench.inbox.turnEnded(true);
+		bench.settles();
+		bench.inbox.deliver(delivery("r", { kind: "reply", redelivered: true }));
+		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.events("r"), ["busy", "injected", "injected"]);
+	});
+
+	test("that was delivered before it, and waited, is not shown as a message any more", () => {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.deliver(delivery("r", { kind: "reply" }));
+		bench.inbox.resultReturned("alice/r");
+		saves(bench);
+		bench.inbox.turnEnded(true);
+		bench.settles();
+		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.events("r"), ["busy", "injected"]);
+	});
+
+	test("that never came into the session is shown as the message that came meanwhile, before what came later", () => {
+		const bench = answered();
+		bench.inbox.deliver(delivery("r", { kind: "reply" }));
+		bench.inbox.deliver(delivery("later"));
+		bench.settles();
+		assert.deepEqual(bench.session.sentIds, ["r"]);
+		bench.runStarts();
+		bench.assistantAnswers();
+		assert.deepEqual(bench.events("r"), ["busy", "injected", "seen"]);
+	});
+
+	test("that never came into the session, and of which nothing else is here, is failed, so that it comes again", () => {
+		const bench = answered();
+		bench.settles();
+		assert.deepEqual(bench.events("r"), ["failed"]);
+		bench.inbox.deliver(delivery("r", { kind: "reply", redelivered: true }));
+		assert.deepEqual(bench.session.sentIds, ["r"]);
+	});
+
+	test("saved late, after other calls of its turn, counts once", () => {
+		const bench = answered();
+		bench.inbox.resultReturned("alice/s");
+		bench.inbox.messageEnded({ role: "toolResult", toolCallId: "other" });
+		bench.timers.advance(300_000);
+		assert.deepEqual(bench.receipts, []);
+		saves(bench);
+		saves(bench, toolResult("alice/s", "call-2"));
+		bench.inbox.turnEnded(true);
+		assert.deepEqual([bench.events("r"), bench.events("s")], [["injected"], ["injected"]]);
+	});
+
+	test("is present to a later start of the session by the result's entry alone", () => {
+		const bench = new Bench();
+		bench.session.saved.push({ type: "message", id: "t1", message: toolResult("alice/r") }, { type: "message", id: "t2", message: { ...toolResult("alice/x"), role: "assistant" } });
+		assert.deepEqual(bench.inbox.reconcile(["alice/r", "alice/x"]), ["alice/r"]);
+		bench.inbox.deliver(delivery("r", { redelivered: true }));
+		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.events("r"), ["injected"]);
+	});
+
+	test("can't be withdrawn", () => {
+		assert.equal(answered().inbox.withdraw("alice/r"), "tooLate");
+	});
+
+	test("stays with its call where a copy of it is in the same request", () => {
+		const bench = answered();
+		const copy = { role: "custom", customType: "intercom", details: { intercom: { deliveryId: "alice/r" } } };
+		assert.deepEqual(bench.inbox.contextBuilt([copy, toolResult("alice/r")]), [toolResult("alice/r")]);
+	});
+
+	test("is offered again by the broker where the agent was lost before its entry came", () => {
+		const bench = answered();
+		bench.inbox.deliver(delivery("r", { kind: "reply" }));
+		bench.inbox.linkLost();
+		bench.settles();
+		assert.deepEqual(bench.session.sent, []);
+		assert.deepEqual(bench.events("r"), ["busy", "failed"]);
+	});
+});
+
+describe("the delivery that started the run", () => {
+	test("is the one that was handed to an idle session, until the run has settled", () => {
+		const bench = new Bench();
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		assert.equal(bench.inbox.trigger, undefined);
+		bench.runStarts();
+		assert.equal(bench.inbox.trigger, "alice/a");
+		bench.assistantAnswers("error");
+		bench.inbox.runStarted();
+		assert.equal(bench.inbox.trigger, "alice/a");
+		bench.assistantAnswers();
+		bench.settles();
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+
+	test("is still the first where a note is steered into the run: a reply goes to the asker that is meant (3.20)", () => {
+		const bench = new Bench();
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.runStarts();
+		bench.inbox.deliver(delivery("note"));
+		bench.inbox.turnEnded(true);
+		bench.messageEnds(bench.session.sent[1]?.message as HostMessage);
+		assert.deepEqual(bench.session.sentIds, ["a", "note"]);
+		assert.equal(bench.inbox.trigger, "alice/a");
+	});
+
+	test("is none in a person's run, whatever is steered into it: an unrelated message answers no ask (4.1)", () => {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.messageEnded({ role: "user" });
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.inbox.turnEnded(true);
+		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+
+	test("is none in a person's run that is tried again after what was steered into it", () => {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.messageEnded({ role: "user" });
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.inbox.turnEnded(true);
+		bench.inbox.runStarted();
+		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+
+	test("is none where a hand-over that started no run came up in a person's", () => {
+		const bench = new Bench();
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.inbox.runStarted();
+		bench.inbox.messageEnded({ role: "user" });
+		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+
+	test("is the one that began the run, also behind the host's own system message", () => {
+		const bench = new Bench();
+		bench.inbox.deliver(delivery("a"));
+		bench.inbox.runStarted();
+		bench.inbox.messageEnded({ role: "system" });
+		bench.messageEnds(bench.session.sent[0]?.message as HostMessage);
+		assert.equal(bench.inbox.trigger, "alice/a");
+	});
+
+	test("is none for what went in without a turn", () => {
+		const bench = new Bench({ inboundTrigger: "never" });
+		bench.inbox.deliver(delivery("a"));
+		bench.inbox.messageEnded({ role: "custom", ...bench.session.sent[0]?.message });
+		bench.inbox.runStarted();
+		bench.inbox.messageEnded({ role: "user" });
+		assert.equal(bench.inbox.trigger, undefined);
+	});
+});
+
+describe("inboundTrigger", () => {
+	const deliveries = [
+		delivery("message"),
+		delivery("ask", { kind: "ask" }),
+		delivery("reply", { kind: "reply" }),
+		delivery("answer", { replyTo: "me/x" }),
+		delivery("notice", { kind: "notice" }),
+		delivery("report", { kind: "report" }),
+	];
+
+	for (const [inboundTrigger, starting] of [
+		["always", ["message", "ask", "reply", "answer", "notice", "report"]],
+		["replies", ["reply", "answer", "notice", "report"]],
+		["never", ["notice", "report"]],
+	] as const) {
+		test(`${inboundTrigger} lets ${starting.join(", ")} start a turn, and shows all the rest without one`, () => {
+			for (const each of deliveries) {
+				const bench = new Bench({ inboundTrigger });
+				bench.inbox.deliver(each);
+				const startsTurn = (starting as readonly string[]).includes(each.envelopeId);
+				assert.equal(bench.session.sent[0]?.options.triggerTurn, startsTurn, each.envelopeId);
+				if (!startsTurn) assert.deepEqual(bench.events(each.envelopeId), ["injected"]);
+			}
+		});
+	}
+
+	test("lets what it withholds go into a run without prolonging it", () => {
+		const bench = new Bench({ inboundTrigger: "never" });
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.deliver(delivery("a", { kind: "ask" }));
+		bench.inbox.turnEnded(true);
+		assert.deepEqual(bench.session.sent[0]?.options, { triggerTurn: false });
+	});
+
+	test("does not withhold the request of a close", () => {
+		const bench = new Bench({ inboundTrigger: "never" });
+		bench.inbox.holdAllBut("request");
+		bench.inbox.deliver(delivery("request"));
+		assert.equal(bench.session.sent[0]?.options.triggerTurn, true);
+	});
+});
+
+test("each hand-over is announced before the host has it", () => {
+	const seen: number[] = [];
+	const bench: Bench = new Bench({ onHandOver: () => void seen.push(bench.session.sent.length) });
+	bench.inbox.deliver(delivery("a"));
+	assert.deepEqual(seen, [0]);
 });
 
 test("a closed inbox keeps no timer and shows nothing", () => {

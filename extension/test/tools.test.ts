@@ -161,6 +161,122 @@ describe("a tool call", () => {
 		}
 	}
 
+	for (const [tool, args, text, summary] of [
+		["intercom", { action: "ask", to: "planner" }, /`intercom status id-1`/, /id id-1$/],
+		["intercom", { action: "send", to: "planner", messageId: "m-7" }, /`intercom status m-7`/, /id m-7$/],
+		["intercom", { action: "cancel", messageId: "m-8" }, /`intercom status m-8`/, /id m-8$/],
+		["contact_supervisor", { reason: "need_decision" }, /`intercom status id-1`/, /id id-1$/],
+		["intercom", { action: "pending" }, /It changes nothing, so it can be called again/, /id id-1$/],
+	] as const) {
+		test(`of ${tool} ${JSON.stringify(args)} with an unknown outcome names its message, if it has one`, async () => {
+			const { timers, link, calls } = bench();
+			const answer = calls.run(tool, args, undefined);
+			await turns();
+			link.up = false;
+			link.calls[0]?.reject(new AgentGone("gone"));
+			await turns();
+			timers.advance(5_000);
+			assert.match((await answer).text, text);
+			assert.match((await answer).summary, summary);
+		});
+	}
+
+	test("that has waited for minutes is repeated over each of several agents' deaths", async () => {
+		const { timers, link, calls } = bench();
+		const answer = calls.run("intercom", { action: "ask" }, undefined);
+		for (let death = 0; death < 3; death++) {
+			await turns();
+			timers.advance(120_000);
+			link.up = false;
+			link.calls[death]?.reject(new AgentGone("gone"));
+			await turns();
+			timers.advance(400);
+			link.comesUp();
+		}
+		await turns();
+		link.calls[3]?.resolve(OK);
+		assert.equal((await answer).text, "sent");
+		assert.deepEqual(link.calls.map(({ params }) => params.callId), ["id-1", "id-1", "id-1", "id-1"]);
+	});
+
+	test("that ends every agent at once is given up 5 s after the first death", async () => {
+		const { timers, link, calls } = bench();
+		const answer = calls.run("intercom", { action: "ask" }, undefined);
+		for (let death = 0; death < 6; death++) {
+			await turns();
+			link.calls[death]?.reject(new AgentGone("gone"));
+			await turns();
+			timers.advance(1_000);
+		}
+		assert.equal((await answer).reason, "OUTCOME_UNKNOWN");
+		assert.equal(link.calls.length, 6);
+	});
+
+	test("says what started the run, the same when it is repeated", async () => {
+		const { link, calls } = bench();
+		const answer = calls.run("intercom", { action: "reply" }, undefined, { trigger: "alice/q" });
+		await turns();
+		link.calls[0]?.reject(new AgentGone("gone"));
+		await turns();
+		link.calls[1]?.resolve(OK);
+		await answer;
+		assert.deepEqual(link.calls.map(({ params }) => params.trigger), ["alice/q", "alice/q"]);
+	});
+
+	test("hears of its own progress until it is answered", async () => {
+		const { link, calls } = bench();
+		const heard: string[] = [];
+		const answers = ["a", "b"].map((name) => calls.run("intercom", {}, undefined, { onProgress: (text) => void heard.push(`${name}: ${text}`) }));
+		await turns();
+		calls.progressed({ callId: "id-2", text: "waiting for planner" });
+		calls.progressed({ callId: "unheard of", text: "nobody's" });
+		for (const call of link.calls) call.resolve(OK);
+		await Promise.all(answers);
+		calls.progressed({ callId: "id-2", text: "too late" });
+		assert.deepEqual(heard, ["b: waiting for planner"]);
+	});
+
+	test("aborted like seven others at the same time leaves each its own answer (4.26)", async () => {
+		const { link, calls } = bench();
+		const controllers = Array.from({ length: 8 }, () => new AbortController());
+		const answers = controllers.map(({ signal }, index) => calls.run("intercom", { action: "ask", to: `p${index}` }, signal));
+		await turns();
+		for (const controller of controllers) controller.abort();
+		assert.deepEqual(link.notified.map(({ callId }) => callId), controllers.map((_, index) => `id-${index + 1}`));
+		link.calls.reverse().forEach((call, index) => call.resolve({ text: `the ask ${call.params.callId} stays open`, summary: `${index}`, isError: true }));
+		assert.deepEqual((await Promise.all(answers)).map(({ text }) => text), controllers.map((_, index) => `the ask id-${index + 1} stays open`));
+	});
+
+	test("after one that was aborted is made as ever: no second ask after a cancel (4.20)", async () => {
+		const { link, calls } = bench();
+		const controller = new AbortController();
+		const first = calls.run("intercom", { action: "ask" }, controller.signal);
+		await turns();
+		controller.abort();
+		link.calls[0]?.resolve({ text: "stopped waiting; the ask id-1 stays open", summary: "stopped waiting", isError: true });
+		assert.match((await first).text, /id-1 stays open/);
+		const second = calls.run("intercom", { action: "ask" }, undefined);
+		await turns();
+		link.calls[1]?.resolve({ ...OK, deliveryId: "alice/r" });
+		assert.equal((await second).deliveryId, "alice/r");
+	});
+
+	test("that was aborted, and whose reply came after all when nobody waited any more, gives the reply back", async () => {
+		const timers = new FakeTimers();
+		const link = new FakeLink(timers);
+		const unshown: string[] = [];
+		const calls = new ToolCalls(link, timers, () => "id-1", (deliveryId) => void unshown.push(deliveryId));
+		const controller = new AbortController();
+		const answer = calls.run("intercom", { action: "ask" }, controller.signal);
+		await turns();
+		controller.abort();
+		timers.advance(2_000);
+		assert.equal((await answer).reason, "OUTCOME_UNKNOWN");
+		link.calls[0]?.resolve({ ...OK, deliveryId: "alice/r" });
+		await turns();
+		assert.deepEqual(unshown, ["alice/r"]);
+	});
+
 	test("without any agent says that nothing happened", async () => {
 		const { timers, link, calls } = bench();
 		link.up = false;

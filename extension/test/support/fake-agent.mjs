@@ -16,11 +16,14 @@ const record = (event) => {
 	if (folder !== undefined) appendFileSync(join(folder, "received.jsonl"), `${JSON.stringify({ pid: process.pid, at: Date.now(), ...event })}\n`);
 };
 
+/** Call id to request id of the asks that wait. */
+const waiting = new Map();
+
 if (mode === "dying") {
 	console.error("the fake agent dies as told");
 	process.exit(3);
 }
-record({ event: "start" });
+record({ event: "start", broker: process.env.PI_INTERCOM_BROKER });
 if (mode === "deaf") {
 	process.on("SIGTERM", () => record({ event: "SIGTERM" }));
 	setInterval(() => undefined, 1000);
@@ -65,9 +68,23 @@ createInterface({ input: process.stdin, crlfDelay: Infinity })
 				}, 500);
 				return;
 			}
+			if (args.progress !== undefined) write({ method: "tools/progress", params: { callId, text: args.progress } });
+			// What else the answer holds, as the delivery that it is.
+			if (args.answer !== undefined) {
+				write({ id: message.id, result: { text: `Reply from Alice: ${args.answer.text ?? "yes"}`, summary: "Reply from Alice", isError: false, ...args.answer } });
+				return;
+			}
+			// An ask waits until it is cancelled.
+			if (args.wait === true) {
+				waiting.set(callId, message.id);
+				return;
+			}
 			write({ id: message.id, result: { text: `${name} ran as ${callId}`, summary: `${name} ran`, isError: args.fail === true } });
 		} else if (message.method === "tools/cancel") {
-			record({ event: "cancel", callId: message.params.callId });
+			const { callId } = message.params;
+			record({ event: "cancel", callId });
+			if (waiting.has(callId)) write({ id: waiting.get(callId), result: { text: `Stopped waiting. The ask ${callId} stays open.`, summary: "stopped waiting", isError: true } });
+			waiting.delete(callId);
 		} else if (message.method === "goodbye" && mode !== "deaf") {
 			process.exit(0);
 		}

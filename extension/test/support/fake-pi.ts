@@ -6,7 +6,12 @@ type Callback = (event: object, ctx: object) => unknown;
 export interface RegisteredTool {
 	readonly name: string;
 	readonly exposure: string;
-	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean; terminate: boolean }>;
+	execute(
+		callId: string,
+		params: object,
+		signal: AbortSignal | undefined,
+		onUpdate?: (partial: { content: { text: string }[] }) => void,
+	): Promise<{ content: { text: string }[]; details: object; isError: boolean; terminate: boolean }>;
 }
 
 /** As much of Pi as an extension sees of one session: its API object and its event context. */
@@ -27,6 +32,9 @@ export class FakePi {
 	/** What a session name is refused with, if it is. */
 	nameProblem: string | undefined;
 	mode = "tui";
+	model = "m";
+	/** What the person answers; undefined where there is no UI. */
+	person: "yes" | "no" | undefined = "yes";
 	readonly sessionId: string;
 	readonly #cwd: string;
 	#waiting: { readonly pattern: RegExp; resolve(text: string): void }[] = [];
@@ -74,6 +82,10 @@ export class FakePi {
 			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
 			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
 			getEditorText: () => "",
+			confirm: (title: string, text: string) => {
+				this.#note(`asked ${title}\n${text}`);
+				return Promise.resolve(this.person === "yes");
+			},
 		},
 		sessionManager: {
 			getSessionId: () => this.sessionId,
@@ -106,8 +118,19 @@ export class FakePi {
 	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */
 	async emit(type: string, event: object = {}): Promise<unknown[]> {
 		const results = [];
+		const modelId = (): string => this.model;
+		const model = {
+			get id() {
+				return modelId();
+			},
+		};
 		for (const callback of this.callbacks.get(type) ?? []) {
-			results.push(await callback({ type, ...event }, { ...this.#ctx, mode: this.mode, cwd: this.#cwd, model: { id: "m" }, signal: undefined }));
+			results.push(await callback({ type, ...event }, {
+				...this.#ctx,
+				...{ mode: this.mode, cwd: this.#cwd, signal: undefined },
+				model,
+				hasUI: this.person !== undefined,
+			}));
 		}
 		return results;
 	}

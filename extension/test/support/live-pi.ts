@@ -12,6 +12,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const NODE = here("../../node_modules/node/bin/node");
 const PI = here("../../node_modules/.bin/pi");
 const EXTENSION = here("../../src/index.ts");
+const PACKAGE = here("../..");
 /** Writes down how a terminal's program ended, and keeps the terminal. */
 const IN_TERMINAL = '"$@"; echo $? >"$0"; sleep 600';
 
@@ -24,6 +25,12 @@ export interface LiveOptions {
 	readonly extensions?: readonly string[];
 	/** The first state that the agent sends; a plain peer where it is left out. */
 	readonly session?: JsonObject;
+	/** The text of the person's intercom/config.json. */
+	readonly config?: string;
+	/** Loads the extension as the package that it is, rather than by its file. */
+	readonly asPackage?: boolean;
+	/** False where the session is not to attach. */
+	readonly attaches?: boolean;
 }
 
 export interface ModelRequest {
@@ -54,9 +61,9 @@ export async function withPi(options: LiveOptions, body: (pi: LivePi) => Promise
 }
 
 /** A `deliver` whose text is the script of what the model does then. */
-export function deliver(id: string, acceptedAt: string, text: string): JsonObject {
+export function deliver(id: string, acceptedAt: string, text: string, kind = "message"): JsonObject {
 	const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
-	const params = { deliveryId: `alice/${id}`, envelopeId: id, kind: "message", quiet: false, from, acceptedAt };
+	const params = { deliveryId: `alice/${id}`, envelopeId: id, kind, quiet: false, from, acceptedAt };
 	return { method: "deliver", params: { ...params, content: `Alice:\n> ${text}`, summary: text } };
 }
 
@@ -98,7 +105,8 @@ export class LivePi {
 	async startHost(as: "--session-id" | "--session" = "--session-id"): Promise<void> {
 		writeFileSync(this.#receivedPath(), "");
 		rmSync(this.#exitPath(), { force: true });
-		const argv = [NODE, PI, as, this.sessionId, ...[EXTENSION, ...(this.#options.extensions ?? [])].flatMap((path) => ["-e", path])];
+		const own = this.#options.asPackage === true ? [] : [EXTENSION];
+		const argv = [NODE, PI, as, this.sessionId, ...[...own, ...(this.#options.extensions ?? [])].flatMap((path) => ["-e", path])];
 		const inherited = Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "USER", "SHELL"].includes(name));
 		const env = {
 			...Object.fromEntries(inherited),
@@ -116,7 +124,7 @@ export class LivePi {
 			this.#socket = `icl-${randomBytes(6).toString("hex")}`;
 			await this.#tmux("new-session", "-d", "-x", "110", "-y", "35", "-c", this.project, ...variables, "--", "/bin/sh", "-c", IN_TERMINAL, this.#exitPath(), ...argv);
 		}
-		await until("the session to attach", () => this.received("initialize")[0], () => this.screen());
+		if (this.#options.attaches !== false) await until("the session to attach", () => this.received("initialize")[0], () => this.screen());
 		if (this.#options.mode === "tui") await until("the terminal's footer", async () => /fake-1/.test(await this.screen()), () => this.screen());
 	}
 
@@ -137,6 +145,11 @@ export class LivePi {
 		await this.#tmux("send-keys", "-t", "0", "Enter");
 	}
 
+	/** Presses keys in the terminal, each by tmux's name for it. */
+	async press(...keys: string[]): Promise<void> {
+		await this.#tmux("send-keys", "-t", "0", ...keys);
+	}
+
 	/** A command of the RPC protocol. */
 	rpc(command: JsonObject): void {
 		this.#host?.stdin?.write(`${JSON.stringify(command)}\n`);
@@ -151,10 +164,28 @@ export class LivePi {
 
 	/** Sends a control and resolves with its answer. */
 	async control(kind: string, params: JsonObject = {}): Promise<JsonObject> {
-		const id = `control-${++this.#controls}`;
+		const id = `control-${kind}-${++this.#controls}`;
 		this.agentSends({ id, method: "control", params: { controlId: id, kind, ...params } });
-		const answer = await until(`the answer to ${kind}`, () => this.#lines().find((message) => message.id === id), () => this.report());
+		return this.answerTo(id);
+	}
+
+	/** The host's answer to the agent's request `id`. */
+	async answerTo(id: string): Promise<JsonObject> {
+		const answer = await until(`the answer to ${id}`, () => this.#lines().find((message) => message.id === id), () => this.report());
 		return isObject(answer.result) ? answer.result : answer;
+	}
+
+	/** Makes a file in the project, as that for which a tool waits. */
+	write(name: string): void {
+		writeFileSync(join(this.project, name), "");
+	}
+
+	/** Ends an RPC host, and starts it again with the same session. */
+	async restart(): Promise<void> {
+		this.#host?.stdin?.end();
+		await this.exitCode();
+		this.#exit = undefined;
+		await this.startHost();
 	}
 
 	/** The params of what the agent has received of `method`, oldest first. */
@@ -236,9 +267,14 @@ export class LivePi {
 		const models = [{ id: "fake-1", contextWindow: 128_000, maxTokens: 4_096 }];
 		const fake = { baseUrl: `${this.#modelUrl}/v1`, api: "openai-completions", apiKey: "dummy", models };
 		// A short session can be compacted, and a retry waits for seconds.
-		const settings = { defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true, compaction: { keepRecentTokens: 1 } };
+		const packages = this.#options.asPackage === true ? { packages: [PACKAGE] } : {};
+		const settings = { defaultProvider: "fake", defaultModel: "fake-1", enableInstallTelemetry: false, quietStartup: true, compaction: { keepRecentTokens: 1 }, ...packages };
 		writeFileSync(join(this.folder, "pi", "models.json"), JSON.stringify({ providers: { fake } }));
 		writeFileSync(join(this.folder, "pi", "settings.json"), JSON.stringify(settings));
+		if (this.#options.config !== undefined) {
+			mkdirSync(join(this.folder, "pi", "intercom"));
+			writeFileSync(join(this.folder, "pi", "intercom", "config.json"), this.#options.config);
+		}
 	}
 
 	#lines(): JsonObject[] {
