@@ -7,7 +7,7 @@ import type { FoundAgent } from "./find-agent.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { takeLaunchFacts } from "./launch.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
-import { givenName, supervisorOf } from "./supervisor.ts";
+import { givenName, type Supervisor, supervisorOf } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 
 /** The session that has just started, as its host tells it. */
@@ -36,9 +36,12 @@ export interface Surroundings {
 /** Makes the host of an attachment from the paths of the binaries; the broker's is given where the person named one. */
 export type HostFor = (paths: { readonly agentPath: string; readonly brokerPath?: string }) => AttachedHost;
 
-/** TUI sessions attach; RPC sessions where they were launched or the person wants it; print and JSON ones never. */
-export function mayAttach(mode: string, settings: Settings, wasLaunched: boolean): boolean {
-	return settings.enabled && (mode === "tui" || (mode === "rpc" && (wasLaunched || settings.rpc)));
+/**
+ * TUI sessions attach, and children of another program in any mode, since they have somebody to contact; RPC sessions
+ * where they were launched or the person wants it; other print and JSON ones never.
+ */
+export function mayAttach(mode: string, settings: Settings, wasLaunched: boolean, isChild: boolean): boolean {
+	return settings.enabled && (mode === "tui" || isChild || (mode === "rpc" && (wasLaunched || settings.rpc)));
 }
 
 /** Attaches each session of this extension copy and detaches it again; a session of another copy is left alone. */
@@ -57,9 +60,11 @@ export class Lifecycle {
 
 	/** `hostFor` makes the host of the attachment. */
 	start(session: StartedSession, notify: AttachedHost["notify"], hostFor: HostFor): void {
-		if (this.#attachment !== undefined || !session.isTrusted || (session.mode !== "tui" && session.mode !== "rpc")) return;
+		if (this.#attachment !== undefined || !session.isTrusted) return;
+		const supervisor = supervisorOf(this.#around.env);
+		if (session.mode !== "tui" && session.mode !== "rpc" && supervisor === undefined) return;
 		try {
-			this.#attach(session, notify, hostFor);
+			this.#attach(session, supervisor, notify, hostFor);
 		} catch (error) {
 			this.#claim?.release();
 			this.#claim = undefined;
@@ -80,11 +85,11 @@ export class Lifecycle {
 		}
 	}
 
-	#attach(session: StartedSession, notify: AttachedHost["notify"], hostFor: HostFor): void {
+	#attach(session: StartedSession, supervisor: Supervisor | undefined, notify: AttachedHost["notify"], hostFor: HostFor): void {
 		const { env, agentDir, hostVersion, timers, scope, mutateFile } = this.#around;
 		const { wasLaunched, ...launch } = takeLaunchFacts(env, session.sessionId, scope);
 		const settings = readSettings({ env, agentDir, cwd: session.cwd, workspaceRoot: launch.workspaceRoot });
-		if (!mayAttach(session.mode, settings, wasLaunched)) return;
+		if (!mayAttach(session.mode, settings, wasLaunched, supervisor !== undefined)) return;
 		this.#claim = Claim.take(scope);
 		if (this.#claim === undefined) {
 			notify({ level: "warning", text: "Intercom is installed twice: this copy stands down, the other one serves the session." });
@@ -103,7 +108,8 @@ export class Lifecycle {
 			hostVersion,
 			mode: session.mode,
 			startReason: session.reason,
-			workspaceMode: settings.workspace,
+			// Another program's child is no session that a coordinator would configure.
+			workspaceMode: supervisor === undefined || wasLaunched ? settings.workspace : "never",
 			launch: this.#around.hostLaunch(),
 			...launch,
 			stableId: settings.stableId,
@@ -111,7 +117,7 @@ export class Lifecycle {
 			askTimeoutMs: settings.askTimeoutMs,
 			livenessIntervalMs: settings.livenessIntervalMs,
 			livenessTimeoutMs: settings.livenessTimeoutMs,
-			supervisor: supervisorOf(env),
+			supervisor,
 		};
 		const { inboundTrigger, toolVisibility, status: note } = settings;
 		// Behind the RPC of a launched session there is a program of ours, and nobody who could confirm anything.

@@ -425,6 +425,17 @@ describe("what the person set", () => {
 		assert.deepEqual((await receivedByNow(pi, "session/renamed")).map(({ name }) => name), ["renamed", "subagent-worker"]);
 	});
 
+	for (const mode of ["print", "json", "rpc"] as const) {
+		test(`another program's child attaches in ${mode} mode too, without a workspace`, async () => {
+			const bridge = { PI_SUBAGENT_ORCHESTRATOR_TARGET: "planner", PI_SUBAGENT_RUN_ID: "r", PI_SUBAGENT_CHILD_AGENT: "worker", PI_SUBAGENT_CHILD_INDEX: "2" };
+			const pi = new FakePi("s1", folder);
+			pi.mode = mode;
+			const initialize = await initialized(bridge, pi);
+			assert.equal(initialize.workspaceMode, "never");
+			assert.equal((initialize.host as { mode: string }).mode, mode);
+		});
+	}
+
 	test("a rename while idle is seen at once (4.28)", async () => {
 		const pi = new FakePi("s1", folder);
 		await initialized({}, pi);
