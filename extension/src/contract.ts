@@ -17,6 +17,16 @@ export interface Sender {
 	readonly name: string;
 	readonly role: string;
 	readonly origin: string;
+	/** Where its host works, where it was told. */
+	readonly directory?: string;
+}
+
+/** What came with a message; its content is part of the message's. */
+export interface MessageAttachment {
+	readonly type: string;
+	readonly name: string;
+	readonly language?: string;
+	readonly characters?: number;
 }
 
 export interface Delivery {
@@ -30,6 +40,11 @@ export interface Delivery {
 	readonly from: Sender;
 	readonly content: string;
 	readonly summary: string;
+	/** What of this session's it answers. */
+	readonly replyTo?: string;
+	/** How to answer it, in one line. */
+	readonly hint?: string;
+	readonly attachments: readonly MessageAttachment[];
 }
 
 export interface Receipt {
@@ -77,6 +92,10 @@ export interface SessionState {
 	readonly instructions: string;
 	readonly statusText: string;
 	readonly error?: AgentError;
+	/** What the broker offers beyond its first version. */
+	readonly features: readonly string[];
+	/** The pinned address, where it is this session's. */
+	readonly stableId?: string;
 }
 
 export interface ToolAnswer {
@@ -86,6 +105,27 @@ export interface ToolAnswer {
 	readonly code?: string;
 	readonly reason?: string;
 	readonly details?: unknown;
+	/** The answer is this delivery, a reply: it counts as shown once the call's result is in the session. */
+	readonly deliveryId?: string;
+}
+
+/** One line for a person on what an open tool call waits for. */
+export interface ToolProgress {
+	readonly callId: string;
+	readonly text: string;
+}
+
+/** An ask that waits for this session's answer. */
+export interface PendingAsk {
+	readonly deliveryId: string;
+	readonly envelopeId: string;
+	readonly from: { readonly sessionId: string; readonly name: string };
+	/** Milliseconds since 1970 by the broker's clock, as is the deadline. */
+	readonly askedAtMs?: number;
+	readonly deadlineAtMs?: number;
+	/** Whether its sender waits still. */
+	readonly awaited: boolean;
+	readonly preview: string;
 }
 
 export interface Notice {
@@ -178,9 +218,23 @@ export function parseDelivery(params: unknown): Delivery {
 			name: optionalText(from.name, "deliver.from.name") ?? "",
 			role: optionalText(from.role, "deliver.from.role") ?? "",
 			origin: optionalText(from.origin, "deliver.from.origin") ?? "",
+			directory: optionalText(from.directory, "deliver.from.directory"),
 		},
 		content: text(delivery.content, "deliver.content"),
 		summary: optionalText(delivery.summary, "deliver.summary") ?? "",
+		replyTo: optionalText(delivery.replyTo, "deliver.replyTo"),
+		hint: optionalText(delivery.hint, "deliver.hint"),
+		attachments: list(delivery.attachments, "deliver.attachments").map(parseAttachment),
+	};
+}
+
+function parseAttachment(value: unknown): MessageAttachment {
+	const attachment = object(value, "deliver.attachments[]");
+	return {
+		type: text(attachment.type, "deliver.attachments[].type"),
+		name: text(attachment.name, "deliver.attachments[].name"),
+		language: optionalText(attachment.language, "deliver.attachments[].language"),
+		characters: typeof attachment.characters === "number" ? attachment.characters : undefined,
 	};
 }
 
@@ -235,6 +289,8 @@ export function parseSession(params: unknown): SessionState {
 		instructions: optionalText(session.instructions, "session.instructions") ?? "",
 		statusText: optionalText(session.statusText, "session.statusText") ?? "",
 		error: parseError(session.error),
+		features: list(session.features, "session.features").map((feature) => text(feature, "session.features[]")),
+		stableId: optionalText(session.stableId, "session.stableId"),
 	};
 }
 
@@ -247,7 +303,30 @@ export function parseToolAnswer(value: unknown): ToolAnswer {
 		code: optionalText(answer.code, "tools/call result.code"),
 		reason: optionalText(answer.reason, "tools/call result.reason"),
 		details: answer.details,
+		deliveryId: optionalText(answer.deliveryId, "tools/call result.deliveryId"),
 	};
+}
+
+export function parseToolProgress(params: unknown): ToolProgress {
+	const progress = object(params, "tools/progress");
+	return { callId: text(progress.callId, "tools/progress.callId"), text: text(progress.text, "tools/progress.text") };
+}
+
+/** Oldest first. */
+export function parseAsks(params: unknown): readonly PendingAsk[] {
+	return list(object(params, "asks").pending, "asks.pending").map((value) => {
+		const ask = object(value, "asks.pending[]");
+		const from = object(ask.from, "asks.pending[].from");
+		return {
+			deliveryId: text(ask.deliveryId, "asks.pending[].deliveryId"),
+			envelopeId: text(ask.envelopeId, "asks.pending[].envelopeId"),
+			from: { sessionId: text(from.sessionId, "asks.pending[].from.sessionId"), name: optionalText(from.name, "asks.pending[].from.name") ?? "" },
+			askedAtMs: optionalTime(ask.askedAt, "asks.pending[].askedAt"),
+			deadlineAtMs: optionalTime(ask.deadlineAt, "asks.pending[].deadlineAt"),
+			awaited: flag(ask.awaited),
+			preview: optionalText(ask.preview, "asks.pending[].preview") ?? "",
+		};
+	});
 }
 
 export function parseNotice(params: unknown): Notice {

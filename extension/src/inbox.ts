@@ -1,6 +1,6 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
-import { CUSTOM_TYPE, type EntryDetails, intercomDetails } from "./session-entries.ts";
+import { CUSTOM_TYPE, type EntryDetails, entryDetails, intercomDetails } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
 const HELD_LIMIT = 256;
@@ -102,6 +102,11 @@ export class Inbox {
 	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
 	reconcile(deliveryIds: readonly string[]): string[] {
 		return this.#evidence.present(deliveryIds);
+	}
+
+	/** Deliveries that wait here. */
+	get waitingCount(): number {
+		return this.#held.length;
 	}
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
@@ -253,14 +258,14 @@ export class Inbox {
 	}
 
 	#handOver(held: Held): void {
-		const { deliveryId, envelopeId, from, summary, content, quiet, acceptedAtMs } = held.delivery;
+		const { content, quiet, acceptedAtMs } = held.delivery;
 		const wasStopped = acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
 		const options = quiet || wasStopped ? { triggerTurn: false } : ({ triggerTurn: true, deliverAs: "steer" } as const);
 		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
-			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
+			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: entryDetails(held.delivery) } }, options);
 		} catch (error) {
 			held.notBefore = this.#timers.now() + (FAILURE_PAUSES_MS[held.handOvers] ?? 0);
 			this.#holdAgain(true, error instanceof Error ? error.message : String(error));

@@ -109,7 +109,8 @@ describe("a terminal session", () => {
 		await pi.until(/status worker Builder/);
 		agentSends(deliver("m1"));
 		await pi.until(/sent m1/);
-		assert.deepEqual(pi.sent[0]?.details, { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from: { sessionId: "alice", name: "Alice", role: "worker", origin: "session" }, summary: "hi" } });
+		const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
+		assert.deepEqual(JSON.parse(JSON.stringify(pi.sent[0]?.details)), { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from, summary: "hi", kind: "message", attachments: [] } });
 		await pi.runsWithLastMessage();
 		await pi.emit("message_end", { message: { role: "assistant", stopReason: "stop" } });
 		await pi.emit("turn_end", { outcome: "completed" });
