@@ -9,12 +9,14 @@ import {
 	isObject,
 	type JobEvent,
 	type JsonObject,
+	parseAsks,
 	parseControl,
 	parseDelivery,
 	parseDeliveryId,
 	parseDeliveryIds,
 	parseNotice,
 	parseSession,
+	type PendingAsk,
 	type SessionState,
 	type StartReason,
 	type ToolAnswer,
@@ -23,11 +25,13 @@ import {
 import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
+import { parseSessionList, type SessionList } from "./peers.ts";
 import type { WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
-import { statusLine } from "./ui/status.ts";
+import { PendingAsks } from "./ui/asks.ts";
+import { offlineLine, type StatusSource, statusLine } from "./ui/status.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
@@ -40,6 +44,8 @@ export interface AttachedHost extends HostSession, ControlledHost, ClosableHost 
 	sessionName(): string | undefined;
 	setSessionName(name: string): void;
 	setStatus(text: string): void;
+	/** Lines near the editor, or none. */
+	showAsks(lines: readonly string[] | undefined): void;
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
@@ -76,6 +82,9 @@ export class Attachment {
 	#state: SessionState | undefined;
 	#instructions = "";
 	#shownError = "";
+	readonly #asks: PendingAsks;
+	#statusSource: StatusSource = { kind: "starting" };
+	#shownStatus = "";
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
 	readonly #stopOutcomes: JobEvent[] = [];
 
@@ -87,11 +96,15 @@ export class Attachment {
 		this.#mutateFile = mutateFile;
 		this.#link = new AgentProcess(this.#owner(), timers);
 		this.#calls = new ToolCalls(this.#link, timers, mintId);
+		this.#asks = new PendingAsks((lines) => host.showAsks(lines), timers, Date.now);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(
 			host,
 			timers,
-			(receipt) => this.#link.notify("receipt", { ...receipt }),
+			(receipt) => {
+				this.#link.notify("receipt", { ...receipt });
+				this.#refreshStatus();
+			},
 			facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
 		);
 		this.activity = new Activity(
@@ -116,7 +129,7 @@ export class Attachment {
 	start(): void {
 		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
 		this.#host.attached(true);
-		this.#host.setStatus(statusLine({ kind: "starting" }));
+		this.#showStatus({ kind: "starting" });
 		this.#link.start();
 	}
 
@@ -134,6 +147,31 @@ export class Attachment {
 		});
 	}
 
+	/** What others reach the session by, also once it was ended and resumed. */
+	get target(): string {
+		return this.#state?.stableId ?? this.#facts.sessionId;
+	}
+
+	/** Those that mail can be sent to now. Rejects where nobody can tell. */
+	async sessions(): Promise<SessionList> {
+		return parseSessionList(await this.#link.call("sessions/list", { withAway: false }));
+	}
+
+	/** Sends what a person wrote, as the tool would, and without a question whether to. Never rejects. */
+	sendTo(to: string, text: string): Promise<ToolAnswer> {
+		return this.#calls.run("intercom", { action: "send", to, message: text }, undefined);
+	}
+
+	/** Why the session is not connected, and what to do; undefined where it is. */
+	whyOffline(): string | undefined {
+		return offlineLine(this.#statusSource);
+	}
+
+	/** Undefined where it waits for no answer of this session any more. */
+	pendingAsk(deliveryId: string): PendingAsk | undefined {
+		return this.#asks.find(deliveryId);
+	}
+
 	renamed(name: string): void {
 		this.#link.notify("session/renamed", { name });
 	}
@@ -141,6 +179,7 @@ export class Attachment {
 	/** Says goodbye and leaves no agent process behind. */
 	async stop(reason: GoodbyeReason): Promise<void> {
 		this.inbox.close();
+		this.#asks.close();
 		this.stopper.close();
 		this.closer.forget();
 		this.#wake();
@@ -170,14 +209,14 @@ export class Attachment {
 			onUp: () => this.activity.report(),
 			onDown: () => {
 				this.#linkLost();
-				this.#host.setStatus(statusLine({ kind: "restarting" }));
+				this.#showStatus({ kind: "restarting" });
 			},
 			onGaveUp: (problem) => {
 				this.#linkLost();
 				this.#tools.show([]);
 				this.#instructions = "";
 				this.#wake();
-				this.#host.setStatus(statusLine({ kind: "stopped" }));
+				this.#showStatus({ kind: "stopped" });
 				this.#host.notify({ level: "error", text: problem });
 			},
 			onNotification: (method, params) => this.#notified(method, params),
@@ -189,6 +228,19 @@ export class Attachment {
 	#linkLost(): void {
 		this.inbox.linkLost();
 		this.closer.forget();
+		this.#asks.set([]);
+	}
+
+	#showStatus(source: StatusSource): void {
+		this.#statusSource = source;
+		this.#refreshStatus();
+	}
+
+	#refreshStatus(): void {
+		const text = statusLine(this.#statusSource, { unread: this.inbox.waitingCount, asks: this.#asks.count });
+		if (text === this.#shownStatus) return;
+		this.#shownStatus = text;
+		this.#host.setStatus(text);
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -216,6 +268,10 @@ export class Attachment {
 			case "notice":
 				this.#host.notify(parseNotice(params));
 				break;
+			case "asks":
+				this.#asks.set(parseAsks(params));
+				this.#refreshStatus();
+				break;
 		}
 	}
 
@@ -231,8 +287,11 @@ export class Attachment {
 
 	async #requested(method: string, params: unknown): Promise<JsonObject> {
 		switch (method) {
-			case "withdraw":
-				return { outcome: this.inbox.withdraw(parseDeliveryId(params)) };
+			case "withdraw": {
+				const outcome = this.inbox.withdraw(parseDeliveryId(params));
+				this.#refreshStatus();
+				return { outcome };
+			}
 			case "reconcile":
 				return { present: this.inbox.reconcile(parseDeliveryIds(params)) };
 			case "control": {
@@ -254,12 +313,17 @@ export class Attachment {
 		if (isBack) for (const event of this.#stopOutcomes) this.#link.notify("job", { ...event });
 		this.#instructions = state.instructions;
 		this.#tools.show(state.tools);
-		this.#host.setStatus(statusLine({ kind: "session", state }));
+		this.#showStatus({ kind: "session", state });
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
 		// A broker that lost the session has interrupted its close.
-		if (state.connection !== "connected") this.closer.forget();
+		if (state.connection !== "connected") {
+			this.closer.forget();
+			// They are told again with the next connection.
+			this.#asks.set([]);
+			this.#refreshStatus();
+		}
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

@@ -42,6 +42,7 @@ export class Lifecycle {
 	readonly #around: Surroundings;
 	#attachment: Attachment | undefined;
 	#claim: Claim | undefined;
+	#whyOff = "Intercom is off in this session: its settings, or the kind of session, keep it out.";
 
 	constructor(around: Surroundings) {
 		this.#around = around;
@@ -51,8 +52,17 @@ export class Lifecycle {
 		return this.#attachment;
 	}
 
+	/** Why there is no attachment, for a person. */
+	get whyOff(): string {
+		return this.#whyOff;
+	}
+
 	/** `hostFor` makes the host of the attachment, given the agent's path. */
-	start(session: StartedSession, notify: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
+	start(session: StartedSession, tell: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
+		const notify: AttachedHost["notify"] = (notice) => {
+			this.#whyOff = notice.text;
+			tell(notice);
+		};
 		if (this.#attachment !== undefined || !session.isTrusted || (session.mode !== "tui" && session.mode !== "rpc")) return;
 		try {
 			this.#attach(session, notify, hostFor);

@@ -9,6 +9,13 @@ export interface RegisteredTool {
 	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean; terminate: boolean }>;
 }
 
+/** The lines of a widget, however it is given. */
+function widgetText(content: unknown): string {
+	const colours = { fg: (_colour: string, text: string) => text, bold: (text: string) => text };
+	const lines = typeof content === "function" ? content(undefined, colours).render(80) : content;
+	return lines.map((line: string) => line.trim()).join(" | ");
+}
+
 /** As much of Pi as an extension sees of one session: its API object and its event context. */
 export class FakePi {
 	readonly happened: string[] = [];
@@ -17,6 +24,8 @@ export class FakePi {
 	readonly tools = new Map<string, RegisteredTool>();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
+	readonly shortcuts = new Map<string, (ctx: object) => Promise<void>>();
+	editorText = "";
 	/** The session's current branch. */
 	branch: object[] = [];
 	pendingMessages = false;
@@ -47,6 +56,7 @@ export class FakePi {
 			this.#note(`tool ${tool.exposure} ${tool.name}`);
 		},
 		registerMessageRenderer: () => undefined,
+		registerShortcut: (key: string, { handler }: { handler(ctx: object): Promise<void> }) => void this.shortcuts.set(key, handler),
 		registerCommand: (name: string, { handler }: { handler(args: string, ctx: object): Promise<void> }) => void this.commands.set(name, handler),
 		getCommands: () => [...this.commands.keys()].map((name) => ({ name, source: "extension" })),
 		sendUserMessage: (text: string) => {
@@ -73,7 +83,9 @@ export class FakePi {
 		ui: {
 			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
 			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
-			getEditorText: () => "",
+			getEditorText: () => this.editorText,
+			setEditorText: (text: string) => void (this.editorText = text),
+			setWidget: (_key: string, content: unknown) => this.#note(content === undefined ? "widget gone" : `widget ${widgetText(content)}`),
 		},
 		sessionManager: {
 			getSessionId: () => this.sessionId,
