@@ -2,14 +2,15 @@ import { type Component, Editor, type Focusable, type TUI, visibleWidth } from "
 import type { ToolAnswer } from "../contract.ts";
 import type { PeerSession } from "../peers.ts";
 import type { Colours } from "./folded.ts";
-import { frame, innerWidth } from "./frame.ts";
+import { clip, frame, innerWidth } from "./frame.ts";
 import { type Keys, keyName } from "./keys.ts";
-import { plainLine } from "./plain.ts";
+import { plainLine, plainLines } from "./plain.ts";
 import { count, homePath, modelOf, nameOf, pathEnd, prose } from "./words.ts";
 
 export const COMPOSE_COLUMNS = 72;
 export const MESSAGE_LIMIT = 48_000;
 const OUTCOME_LINES = 5;
+const PLAIN_LINES = 5;
 /** The reason of an answer that can't tell whether the message was sent. */
 const OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN";
 
@@ -53,11 +54,7 @@ export class ComposeView implements Component, Focusable {
 			selectList: { selectedPrefix: plain, selectedText: plain, description: plain, scrollInfo: plain, noMatch: plain },
 		});
 		this.#editor.setText(draft);
-		// The editor empties itself as it submits.
-		this.#editor.onSubmit = (text) => {
-			this.#editor.setText(text);
-			this.#submit();
-		};
+		this.#editor.onSubmit = (text) => this.#submit(text);
 	}
 
 	get focused(): boolean {
@@ -102,7 +99,7 @@ export class ComposeView implements Component, Focusable {
 		const lines = [
 			colours.fg("muted", pathEnd(homePath(this.#to.cwd, home), inner)),
 			...(about === "" ? [] : [colours.fg("muted", about)]),
-			...this.#editor.render(inner),
+			...this.#written(inner),
 			characters > MESSAGE_LIMIT ? colours.fg("error", `Too long: ${used}`) : colours.fg("dim", used),
 			...this.#outcomeLines(inner),
 			...this.#hints(inner),
@@ -130,27 +127,30 @@ export class ComposeView implements Component, Focusable {
 	}
 
 	#write(data: string): void {
-		const before = this.#editor.getText();
-		// A backslash before the key stands for a new line, where a terminal has no other key for it: that is the editor's.
-		if (this.#place.keys.matches(data, "tui.input.submit") && !this.#isAfterBackslash()) this.#submit();
-		else {
+		const before = { text: this.#editor.getText(), outcome: this.#outcome };
+		try {
 			this.#editor.handleInput(data);
-			if (this.#state === "writing" && this.#editor.getText() !== before) this.#outcome = undefined;
+		} catch {
+			// Where the editor can't lay its text out, neither can it move in it: that key does nothing.
 		}
+		// An outcome stands until one writes on, but for that of this very key.
+		if (this.#outcome === before.outcome && this.#editor.getText() !== before.text) this.#outcome = undefined;
 	}
 
-	#isAfterBackslash(): boolean {
-		const { line, col } = this.#editor.getCursor();
-		return this.#editor.getLines()[line]?.[col - 1] === "\\";
+	/** The editor's lines. A character wider than the box would be more than it can lay out: then the end of the text stands in its place. */
+	#written(inner: number): readonly string[] {
+		if (widestCharacter(this.#editor.getText()) < inner) return this.#editor.render(inner);
+		const rule = this.#place.colours.fg("borderMuted", "─".repeat(inner));
+		return [rule, ...plainLines(this.text).slice(-PLAIN_LINES).map((line) => clip(line, inner)), rule];
 	}
 
-	#submit(): void {
-		if (this.#state !== "writing") return;
-		const text = this.text.trim();
+	/** The editor has emptied itself by now. */
+	#submit(text: string): void {
 		if (text === "") {
 			this.#outcome = { isGood: false, text: "There is nothing to send yet." };
 			return;
 		}
+		this.#editor.setText(text);
 		const excess = this.#characters() - MESSAGE_LIMIT;
 		if (excess > 0) {
 			this.#outcome = { isGood: false, text: `Not sent: it is ${count(excess, "character")} too long. Shorten it, or write it to a file and send its path.` };
@@ -186,4 +186,14 @@ export class ComposeView implements Component, Focusable {
 		if (text !== this.#measured.text) this.#measured = { text, characters: [...text.trim()].length };
 		return this.#measured.characters;
 	}
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** Columns of the widest character of `text`, which may be one of many parts. */
+function widestCharacter(text: string): number {
+	if (/^[\u0020-\u007e\n]*$/.test(text)) return 1;
+	let widest = 1;
+	for (const { segment } of segmenter.segment(text)) if (segment.length > 1 || segment > "~") widest = Math.max(widest, visibleWidth(segment));
+	return widest;
 }

@@ -9,11 +9,23 @@ import { count, homePath, modelOf, nameOf, pathEnd, prose, statusOf } from "./wo
 export const LIST_COLUMNS = 88;
 const ROWS_LIMIT = 8;
 const ROWS_LEAST = 3;
+const DETAIL_LINES = 3;
 /** What stands around the rows: borders, search, own session, what is selected, hints. */
 const OTHER_LINES = 10;
 const GAP = 2;
+const ID_PART = 6;
 /** Below it a row has no room for directory and model: they stand below the list, for the selected one. */
 const WIDE_COLUMNS = 56;
+
+const SAME_DIRECTORY = " [same cwd]";
+
+/** Widths in columns; 0 where there is no room for one at all. */
+interface Columns {
+	readonly name: number;
+	readonly status: number;
+	readonly place: number;
+	readonly model: number;
+}
 
 export interface SessionListEvents {
 	chosen(session: PeerSession): void;
@@ -100,7 +112,7 @@ export class SessionListView implements Component, Focusable {
 		const sessions = this.#list?.sessions ?? [];
 		const remark = this.#list === undefined ? "" : count(sessions.length, "other session");
 		const hints = `${keyName(keys, "tui.select.confirm")} writes · ${keyName(keys, "tui.select.up")}${keyName(keys, "tui.select.down")} selects · ${keyName(keys, "tui.select.cancel")} closes`;
-		const lines = [...this.#search.render(inner), "", ...this.#rows(inner), "", ...this.#details(inner), colours.fg("dim", hints)];
+		const lines = [...this.#search.render(inner), "", ...this.#rows(inner), "", ...this.#details(inner), ...prose(hints, inner).map((line) => colours.fg("dim", line))];
 		return frame(width, "Intercom", remark, lines, colours);
 	}
 
@@ -111,58 +123,66 @@ export class SessionListView implements Component, Focusable {
 		const found = this.#found();
 		const visible = found.slice(this.#first, this.#first + this.#rowCount());
 		const columns = this.#columns(list, inner);
-		const own = list.self === undefined ? [] : [colours.fg("dim", this.#row(list.self, columns, "  ", " (this session)"))];
-		if (list.sessions.length === 0) return [...own, ...prose("No other session is attached. One appears here as soon as Pi runs in it with this extension.", inner)];
-		if (found.length === 0) return [...own, ...prose(`No session matches "${plainLine(this.#search.getValue(), 60)}".`, inner)];
+		const own = list.self === undefined ? [] : [colours.fg("dim", this.#row(list.self, columns, "  "))];
 		const rows = visible.map((session, index) => {
 			const isSelected = this.#first + index === this.#selected;
-			const row = this.#row(session, columns, isSelected ? "▸ " : "  ", "");
+			const row = this.#row(session, columns, isSelected ? "▸ " : "  ");
 			return isSelected ? colours.fg("accent", colours.bold(row)) : row;
 		});
+		if (list.sessions.length === 0) rows.push(...prose("No other session is attached. One appears here as soon as Pi runs in it with this extension.", inner));
+		else if (found.length === 0) rows.push(...prose(`No session matches "${plainLine(this.#search.getValue(), 60)}".`, inner));
 		// As many lines as without a search, so that the box stands still while one types.
 		while (rows.length < Math.min(this.#rowCount(), list.sessions.length)) rows.push("");
 		return [...own, ...rows];
 	}
 
-	/** Three lines about the selected session, or why the list is no newer. */
+	/** Three lines about the selected session, or on why the list is no newer. */
 	#details(inner: number): string[] {
-		const { colours, home } = this.#place;
+		const { colours } = this.#place;
+		if (this.#list === undefined) return [];
 		const found = this.#found();
 		const selected = found[this.#selected];
-		if (this.#list === undefined || selected === undefined) return [];
-		const where = `${this.#selected + 1}/${found.length}`;
-		const context = selected.tokens === undefined ? "" : `${count(selected.tokens, "token")}`;
-		const facts = [plainLine(selected.shortId, 40), plainLine(selected.role, 20), modelOf(selected), context].filter((fact) => fact !== "");
-		const status = statusOf(selected, this.#list);
-		return [
-			colours.fg("muted", clip(status === "" ? nameOf(selected) : status, inner - where.length - 1) + " " + where),
-			colours.fg("muted", pathEnd(homePath(selected.cwd, home), inner)),
-			this.#problem === "" ? colours.fg("muted", facts.join(" · ")) : colours.fg("error", `Not refreshed: ${this.#problem}`),
-		];
+		const lines = this.#problem === "" ? [] : prose(`Not refreshed: ${this.#problem}`, inner).slice(0, DETAIL_LINES).map((line) => colours.fg("error", line));
+		if (lines.length === 0 && selected !== undefined) {
+			const where = `${this.#selected + 1}/${found.length}`;
+			const tokens = selected.tokens === undefined ? "" : count(selected.tokens, "token");
+			const facts = [plainLine(selected.shortId, 40), plainLine(selected.role, 20), modelOf(selected), tokens].filter((fact) => fact !== "");
+			const status = statusOf(selected, this.#list) || nameOf(selected);
+			lines.push(...[`${clip(status, inner - where.length - 1)} ${where}`, pathEnd(this.#path(selected), inner), facts.join(" · ")].map((line) => colours.fg("muted", line)));
+		}
+		while (lines.length < DETAIL_LINES && this.#list.sessions.length > 0) lines.push("");
+		return lines;
 	}
 
-	#row(session: PeerSession, columns: readonly number[], mark: string, behind: string): string {
+	#row(session: PeerSession, columns: Columns, mark: string): string {
+		const here = session.sameDirectory ? SAME_DIRECTORY : "";
+		const path = pathEnd(this.#path(session), columns.place - here.length) + here;
+		const cells = [[nameOf(session), columns.name], [this.#status(session), columns.status], [path, columns.place], [rowModel(session), columns.model]] as const;
+		return mark + cells.filter(([, width]) => width > 0).map(([text, width]) => clip(text, width)).join(" ".repeat(GAP));
+	}
+
+	#path({ cwd }: PeerSession): string {
+		return homePath(cwd, this.#place.home);
+	}
+
+	#status(session: PeerSession): string {
 		const list = this.#list ?? { sessions: [] };
-		const [name = 0, status = 0, place = 0, model = 0] = columns;
-		const here = session.sameDirectory ? " [same cwd]" : "";
-		const path = pathEnd(homePath(session.cwd, this.#place.home), place - here.length) + here;
-		const cells = [clip(nameOf(session) + behind, name), clip(statusOf(session, list), status), ...(place > 0 ? [clip(path, place)] : []), ...(model > 0 ? [clip(modelOf(session), model)] : [])];
-		return mark + cells.join(" ".repeat(GAP));
+		return session === list.self ? "this session" : statusOf(session, list);
 	}
 
-	/** Widths of name, status, directory and model: what they need, and where that is too much, shares of what there is. */
-	#columns(list: SessionList, inner: number): readonly number[] {
+	/** What the columns need; where that is too much, shares of what there is, and what one leaves over for the others. */
+	#columns(list: SessionList, inner: number): Columns {
 		const room = inner - 2;
 		const all = list.self === undefined ? list.sessions : [list.self, ...list.sessions];
 		const widest = (of: (session: PeerSession) => string): number => Math.max(0, ...all.map((session) => visibleWidth(of(session))));
-		const name = widest((session) => nameOf(session) + (session === list.self ? " (this session)" : ""));
-		const status = widest((session) => statusOf(session, list));
+		const need = { name: widest(nameOf), status: widest((session) => this.#status(session)) };
 		if (inner < WIDE_COLUMNS) {
-			const forName = Math.min(name, Math.max(8, room - GAP - Math.min(status, Math.floor(room * 0.45))));
-			return [forName, Math.max(0, room - GAP - forName)];
+			const name = Math.min(need.name, Math.max(8, room - GAP - Math.min(need.status, Math.floor(room * 0.45))));
+			return { name, status: Math.max(0, room - GAP - name), place: 0, model: 0 };
 		}
-		const place = widest((session) => homePath(session.cwd, this.#place.home) + (session.sameDirectory ? " [same cwd]" : ""));
-		return shared([name, status, place, widest(modelOf)], [0.25, 0.2, 0.31, 0.24], room - 3 * GAP);
+		const needPlace = widest((session) => this.#path(session) + (session.sameDirectory ? SAME_DIRECTORY : ""));
+		const [place = 0, model = 0, name = 0, status = 0] = shared([needPlace, widest(rowModel), need.name, need.status], [0.32, 0.23, 0.23, 0.22], room - 3 * GAP);
+		return { name, status, place, model };
 	}
 
 	#rowCount(): number {
@@ -174,8 +194,10 @@ export class SessionListView implements Component, Focusable {
 		const sessions = this.#list?.sessions ?? [];
 		if (wanted.length === 0) return sessions;
 		return sessions.filter((session) => {
-			const text = [session.name, session.cwd, homePath(session.cwd, this.#place.home), session.sessionId, session.stableId, session.model].join("\n").toLocaleLowerCase().normalize("NFC");
-			return wanted.every((word) => text.includes(word));
+			const text = [nameOf(session), session.cwd, this.#path(session), session.stableId, session.model].join("\n").toLocaleLowerCase().normalize("NFC");
+			// Ids are full of every digit: a word of them is their beginning, or long.
+			const isOfId = (word: string): boolean => session.sessionId.startsWith(word) || (word.length >= ID_PART && session.sessionId.includes(word));
+			return wanted.every((word) => text.includes(word) || isOfId(word));
 		});
 	}
 
@@ -198,6 +220,12 @@ export class SessionListView implements Component, Focusable {
 		if (this.#selected >= this.#first + rows) this.#first = this.#selected - rows + 1;
 		this.#first = Math.max(0, Math.min(this.#first, found.length - rows));
 	}
+}
+
+/** What a row has room for: how full the context is, then the model without its provider, which stands below the list. */
+function rowModel({ model, contextPercent }: PeerSession): string {
+	const used = contextPercent === undefined ? "" : `${Math.round(contextPercent)}% `;
+	return used + plainLine(model.slice(model.lastIndexOf("/") + 1), 60);
 }
 
 /** `needs` where they fit `room`; otherwise none gets more than its share while another lacks. */
