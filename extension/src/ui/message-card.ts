@@ -7,6 +7,7 @@ import { plainLine, plainLines } from "./plain.ts";
 import { count, homePath, localTime } from "./words.ts";
 
 const FOLDED_LINES = 4;
+const HINT_LINES = 2;
 /** What a model reads holds another agent's words in lines that begin so. */
 const QUOTE = /^> ?/;
 
@@ -53,7 +54,7 @@ export class MessageCard implements Component {
 	#draw(width: number, head: string): string[] {
 		const indent = " ".repeat(Math.min(this.#place.paddingColumns, Math.floor(Math.max(0, width - 1) / 2)));
 		const room = Math.max(1, width - 2 * indent.length);
-		return [truncateToWidth(head, room), ...this.#body(room)].map((line) => truncateToWidth(indent + line, width));
+		return [truncateToWidth(head, room, "…"), ...this.#body(room)].map((line) => truncateToWidth(indent + line, width, "…"));
 	}
 
 	#head(): string {
@@ -61,8 +62,10 @@ export class MessageCard implements Component {
 		const details = this.#details;
 		const kind = details?.kind ?? "";
 		const name = plainLine(details?.from.name ?? "", 80) || plainLine(details?.from.sessionId ?? "", 80) || "intercom";
-		const facts = [plainLine(details?.from.role ?? "", 20), homePath(details?.from.directory ?? "", home), this.#time(), this.#waits()].filter((fact) => fact !== "");
-		const sender = colours.fg("customMessageLabel", colours.bold(`${mark(kind)} ${name}${VERBS[kind] ?? ""}`)) + (facts.length === 0 ? "" : colours.fg("dim", ` ${facts.join(" · ")}`));
+		// What is cut in a narrow terminal comes last.
+		const where = this.#isWords() ? homePath(details?.from.directory ?? "", home) : "";
+		const facts = [this.#waits(), this.#time(), plainLine(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
+		const sender = colours.fg("customMessageLabel", colours.bold(`${mark(kind)} ${name}${VERBS[kind] ?? ""}`)) + (facts.length === 0 ? "" : colours.fg("dim", ` · ${facts.join(" · ")}`));
 		return this.#isWords() ? sender : `${sender}  ${colours.fg("customMessageText", this.#summary())}`;
 	}
 
@@ -74,7 +77,7 @@ export class MessageCard implements Component {
 		const lines = wrapped(this.#quoted(), room);
 		const isCut = lines.length > FOLDED_LINES;
 		const more = isCut ? [colours.fg("dim", `… ${count(lines.length - FOLDED_LINES + 1, "more line")} (${this.#place.expandKey})`)] : [];
-		return [...text(isCut ? lines.slice(0, FOLDED_LINES - 1) : lines), ...more, ...this.#attachments(), ...this.#hint()];
+		return [...text(isCut ? lines.slice(0, FOLDED_LINES - 1) : lines), ...more, ...this.#attachments(), ...this.#hint(room)];
 	}
 
 	#attachments(): string[] {
@@ -85,9 +88,9 @@ export class MessageCard implements Component {
 		});
 	}
 
-	#hint(): string[] {
+	#hint(room: number): string[] {
 		const hint = plainLine(this.#details?.hint ?? "", 300);
-		return hint === "" ? [] : [this.#place.colours.fg("dim", hint)];
+		return hint === "" ? [] : wrapTextWithAnsi(hint, room).slice(0, HINT_LINES).map((line) => this.#place.colours.fg("dim", line));
 	}
 
 	#time(): string {

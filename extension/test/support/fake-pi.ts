@@ -1,5 +1,6 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { HostMessage } from "../../src/inbox.ts";
+import { fakeTui, keys, plainColours } from "./screens.ts";
 
 type Callback = (event: object, ctx: object) => unknown;
 
@@ -9,10 +10,15 @@ export interface RegisteredTool {
 	execute(callId: string, params: object, signal: AbortSignal | undefined): Promise<{ content: { text: string }[]; isError: boolean; terminate: boolean }>;
 }
 
+export interface FakeBox {
+	render(width: number): readonly string[];
+	handleInput(data: string): void;
+	dispose(): void;
+}
+
 /** The lines of a widget, however it is given. */
 function widgetText(content: unknown): string {
-	const colours = { fg: (_colour: string, text: string) => text, bold: (text: string) => text };
-	const lines = typeof content === "function" ? content(undefined, colours).render(80) : content;
+	const lines = typeof content === "function" ? content(undefined, plainColours).render(80) : content;
 	return lines.map((line: string) => line.trim()).join(" | ");
 }
 
@@ -24,6 +30,8 @@ export class FakePi {
 	readonly tools = new Map<string, RegisteredTool>();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
+	/** What covers the screen at this moment. */
+	box: FakeBox | undefined;
 	readonly shortcuts = new Map<string, (ctx: object) => Promise<void>>();
 	editorText = "";
 	/** The session's current branch. */
@@ -33,6 +41,8 @@ export class FakePi {
 	idle = true;
 	trusted = true;
 	stale = false;
+	/** What a notification is refused with, if it is. */
+	notifyProblem: string | undefined;
 	/** What a session name is refused with, if it is. */
 	nameProblem: string | undefined;
 	mode = "tui";
@@ -82,9 +92,21 @@ export class FakePi {
 	readonly #ctx = {
 		ui: {
 			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
-			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
+			notify: (text: string, level: string) => {
+				if (this.notifyProblem !== undefined) throw new Error(this.notifyProblem);
+				this.#note(`${level} ${text}`);
+			},
 			getEditorText: () => this.editorText,
 			setEditorText: (text: string) => void (this.editorText = text),
+			custom: (factory: (tui: object, theme: object, keys: object, done: (result: unknown) => void) => FakeBox) =>
+				new Promise((resolve) => {
+					const box = factory(fakeTui(), plainColours, keys, (result) => {
+						this.box = undefined;
+						box.dispose();
+						resolve(result);
+					});
+					this.box = box;
+				}),
 			setWidget: (_key: string, content: unknown) => this.#note(content === undefined ? "widget gone" : `widget ${widgetText(content)}`),
 		},
 		sessionManager: {
@@ -113,6 +135,11 @@ export class FakePi {
 	async runsCommand(text: string): Promise<void> {
 		const [, name = "", args = ""] = /^\/(\S+) ?(.*)$/s.exec(text) ?? [];
 		await this.commands.get(name)?.(args, { ...this.#ctx, mode: this.mode });
+	}
+
+	/** Presses a key that the extension has taken for itself. */
+	async presses(key: string): Promise<void> {
+		await this.shortcuts.get(key)?.({ ...this.#ctx, mode: this.mode });
 	}
 
 	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */
