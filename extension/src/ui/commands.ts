@@ -73,6 +73,8 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 				const before = ctx.ui.getEditorText();
 				const gap = before === "" || before.endsWith("\n") ? "" : "\n";
 				ctx.ui.setEditorText(before + gap + handOff(pi.getSessionName() ?? "", link.target));
+				// The host draws a notice at once, and the editor's new text only with the next thing that it draws.
+				ctx.ui.notify("Intercom: how to reach this session stands in the editor.", "info");
 			}),
 	});
 }
