@@ -16,7 +16,6 @@ import {
 	parseDeliveryIds,
 	parseNotice,
 	parseSession,
-	type PendingAsk,
 	type SessionState,
 	type StartReason,
 	type ToolAnswer,
@@ -30,22 +29,18 @@ import type { WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
-import { PendingAsks } from "./ui/asks.ts";
-import { offlineLine, type StatusSource, statusLine } from "./ui/status.ts";
+import { Standing, type StandingHost } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
 const STOP_OUTCOMES_LIMIT = 8;
 
 /** The host's side of one attached session. Any of its methods may throw. */
-export interface AttachedHost extends HostSession, ControlledHost, ClosableHost {
+export interface AttachedHost extends HostSession, ControlledHost, ClosableHost, StandingHost {
 	spawnAgent(): AgentChild;
 	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
 	sessionName(): string | undefined;
 	setSessionName(name: string): void;
-	setStatus(text: string): void;
-	/** Lines near the editor, or none. */
-	showAsks(lines: readonly string[] | undefined): void;
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
@@ -71,6 +66,7 @@ export class Attachment {
 	readonly activity: Activity;
 	readonly stopper: Stopper;
 	readonly closer: Closer;
+	readonly standing: Standing;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #timers: Timers;
@@ -82,9 +78,6 @@ export class Attachment {
 	#state: SessionState | undefined;
 	#instructions = "";
 	#shownError = "";
-	readonly #asks: PendingAsks;
-	#statusSource: StatusSource = { kind: "starting" };
-	#shownStatus = "";
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
 	readonly #stopOutcomes: JobEvent[] = [];
 
@@ -96,14 +89,14 @@ export class Attachment {
 		this.#mutateFile = mutateFile;
 		this.#link = new AgentProcess(this.#owner(), timers);
 		this.#calls = new ToolCalls(this.#link, timers, mintId);
-		this.#asks = new PendingAsks((lines) => host.showAsks(lines), timers, Date.now);
+		this.standing = new Standing(host, timers, Date.now, () => this.inbox.waitingCount);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(
 			host,
 			timers,
 			(receipt) => {
 				this.#link.notify("receipt", { ...receipt });
-				this.#refreshStatus();
+				this.standing.refresh();
 			},
 			facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
 		);
@@ -129,7 +122,7 @@ export class Attachment {
 	start(): void {
 		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
 		this.#host.attached(true);
-		this.#showStatus({ kind: "starting" });
+		this.standing.show({ kind: "starting" });
 		this.#link.start();
 	}
 
@@ -164,12 +157,7 @@ export class Attachment {
 
 	/** Why the session is not connected, and what to do; undefined where it is. */
 	whyOffline(): string | undefined {
-		return offlineLine(this.#statusSource);
-	}
-
-	/** Undefined where it waits for no answer of this session any more. */
-	pendingAsk(deliveryId: string): PendingAsk | undefined {
-		return this.#asks.find(deliveryId);
+		return this.standing.whyOffline();
 	}
 
 	renamed(name: string): void {
@@ -179,7 +167,7 @@ export class Attachment {
 	/** Says goodbye and leaves no agent process behind. */
 	async stop(reason: GoodbyeReason): Promise<void> {
 		this.inbox.close();
-		this.#asks.close();
+		this.standing.close();
 		this.stopper.close();
 		this.closer.forget();
 		this.#wake();
@@ -209,14 +197,14 @@ export class Attachment {
 			onUp: () => this.activity.report(),
 			onDown: () => {
 				this.#linkLost();
-				this.#showStatus({ kind: "restarting" });
+				this.standing.show({ kind: "restarting" });
 			},
 			onGaveUp: (problem) => {
 				this.#linkLost();
 				this.#tools.show([]);
 				this.#instructions = "";
 				this.#wake();
-				this.#showStatus({ kind: "stopped" });
+				this.standing.show({ kind: "stopped" });
 				this.#host.notify({ level: "error", text: problem });
 			},
 			onNotification: (method, params) => this.#notified(method, params),
@@ -228,19 +216,7 @@ export class Attachment {
 	#linkLost(): void {
 		this.inbox.linkLost();
 		this.closer.forget();
-		this.#asks.set([]);
-	}
-
-	#showStatus(source: StatusSource): void {
-		this.#statusSource = source;
-		this.#refreshStatus();
-	}
-
-	#refreshStatus(): void {
-		const text = statusLine(this.#statusSource, { unread: this.inbox.waitingCount, asks: this.#asks.count });
-		if (text === this.#shownStatus) return;
-		this.#shownStatus = text;
-		this.#host.setStatus(text);
+		this.standing.setAsks([]);
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -269,8 +245,7 @@ export class Attachment {
 				this.#host.notify(parseNotice(params));
 				break;
 			case "asks":
-				this.#asks.set(parseAsks(params));
-				this.#refreshStatus();
+				this.standing.setAsks(parseAsks(params));
 				break;
 		}
 	}
@@ -289,7 +264,7 @@ export class Attachment {
 		switch (method) {
 			case "withdraw": {
 				const outcome = this.inbox.withdraw(parseDeliveryId(params));
-				this.#refreshStatus();
+				this.standing.refresh();
 				return { outcome };
 			}
 			case "reconcile":
@@ -313,7 +288,7 @@ export class Attachment {
 		if (isBack) for (const event of this.#stopOutcomes) this.#link.notify("job", { ...event });
 		this.#instructions = state.instructions;
 		this.#tools.show(state.tools);
-		this.#showStatus({ kind: "session", state });
+		this.standing.show({ kind: "session", state });
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
@@ -321,8 +296,7 @@ export class Attachment {
 		if (state.connection !== "connected") {
 			this.closer.forget();
 			// They are told again with the next connection.
-			this.#asks.set([]);
-			this.#refreshStatus();
+			this.standing.setAsks([]);
 		}
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });

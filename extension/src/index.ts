@@ -45,7 +45,7 @@ export default function (pi: ExtensionAPI): void {
 	const { guarded, guardedAsync } = guards(report);
 
 	pi.registerMessageRenderer(CUSTOM_TYPE, (message, options, theme) => {
-		const pendingAsk = (deliveryId: string): PendingAsk | undefined => lifecycle.attachment?.pendingAsk(deliveryId);
+		const pendingAsk = (deliveryId: string): PendingAsk | undefined => lifecycle.attachment?.standing.pendingAsk(deliveryId);
 		const place = { colours: theme, isExpanded: options.expanded, paddingColumns: options.outputPad, expandKey: options.keyText("app.tools.expand"), home: homedir(), clock: Date.now, pendingAsk };
 		return safely(new MessageCard(message, place));
 	});
@@ -128,6 +128,7 @@ export default function (pi: ExtensionAPI): void {
 		"message_end",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.messageEnded(event.message);
+			lifecycle.attachment?.standing.refresh();
 			if (event.message.role === "user") lifecycle.attachment?.stopper.userMessageShown(contentText(event.message.content));
 		}),
 	);
