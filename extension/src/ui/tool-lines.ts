@@ -40,7 +40,7 @@ export function peerCallLine(name: string, args: unknown, isExpanded: boolean, c
 
 /** What a call waits for, while it does. */
 export function toolProgressLine(text: string, colours: Colours): FoldedText {
-	return new FoldedText(colours.fg("dim", `… ${plainLine(text)}`), [], 0);
+	return new FoldedText(colours.fg("dim", plainLine(text)), [], 0);
 }
 
 /** A tool's result on one line, the whole text when unfolded. */
