@@ -10,6 +10,7 @@ import {
 	isObject,
 	type JobEvent,
 	type JsonObject,
+	parseAsks,
 	parseControl,
 	parseDelivery,
 	parseDeliveryId,
@@ -26,25 +27,25 @@ import {
 import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
+import { parseSessionList, type SessionList } from "./peers.ts";
 import { PEER_TOOL, showsUse } from "./session-entries.ts";
 import type { InboundTrigger, ToolVisibility, WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
-import { statusLine } from "./ui/status.ts";
+import { Standing, type StandingHost } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
 const STOP_OUTCOMES_LIMIT = 8;
 
 /** The host's side of one attached session. Any of its methods may throw. */
-export interface AttachedHost extends HostSession, ControlledHost, ClosableHost, AskingHost {
+export interface AttachedHost extends HostSession, ControlledHost, ClosableHost, AskingHost, StandingHost {
 	spawnAgent(): AgentChild;
 	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
 	sessionName(): string | undefined;
 	setSessionName(name: string): void;
-	setStatus(text: string): void;
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
@@ -87,6 +88,7 @@ export class Attachment {
 	readonly activity: Activity;
 	readonly stopper: Stopper;
 	readonly closer: Closer;
+	readonly standing: Standing;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #policy: AttachPolicy;
@@ -113,8 +115,12 @@ export class Attachment {
 		this.#timers = timers;
 		this.#mutateFile = mutateFile;
 		this.#link = new AgentProcess(this.#owner(), timers);
-		const receipt = (params: Receipt): void => void this.#link.notify("receipt", { ...params });
+		const receipt = (params: Receipt): void => {
+			this.#link.notify("receipt", { ...params });
+			this.standing.refresh();
+		};
 		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "failed", evidence: "it came as the answer to a call that was cancelled" }));
+		this.standing = new Standing(host, timers, Date.now, () => this.inbox.waitingCount);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(host, timers, receipt, {
 			startGraceMs: facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
@@ -144,7 +150,7 @@ export class Attachment {
 	start(): void {
 		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
 		this.#host.attached(true);
-		this.#host.setStatus(statusLine({ kind: "starting" }));
+		this.standing.show({ kind: "starting" });
 		this.#link.start();
 	}
 
@@ -162,6 +168,26 @@ export class Attachment {
 		});
 	}
 
+	/** What others reach the session by, also once it was ended and resumed. */
+	get target(): string {
+		return this.#state?.stableId ?? this.#facts.sessionId;
+	}
+
+	/** Those that mail can be sent to now. Rejects where nobody can tell. */
+	async sessions(): Promise<SessionList> {
+		return parseSessionList(await this.#link.call("sessions/list", { withAway: false }));
+	}
+
+	/** Sends what a person wrote, as the tool would, and without a question whether to. Never rejects. */
+	sendTo(to: string, text: string): Promise<ToolAnswer> {
+		return this.#calls.run(PEER_TOOL, { action: "send", to, message: text }, undefined);
+	}
+
+	/** Why the session is not connected, and what to do; undefined where it is. */
+	whyOffline(): string | undefined {
+		return this.standing.whyOffline();
+	}
+
 	/** The session has this name now, or none of its own any more. */
 	renamed(name: string | undefined): void {
 		this.#link.notify("session/renamed", { name: name ?? this.#policy.givenName ?? "" });
@@ -177,6 +203,7 @@ export class Attachment {
 	/** Says goodbye and leaves no agent process behind. */
 	async stop(reason: GoodbyeReason): Promise<void> {
 		this.inbox.close();
+		this.standing.close();
 		this.stopper.close();
 		this.closer.forget();
 		this.#wake();
@@ -216,7 +243,7 @@ export class Attachment {
 			onUp: () => this.activity.report(),
 			onDown: () => {
 				this.#linkLost();
-				this.#host.setStatus(statusLine({ kind: "restarting" }));
+				this.standing.show({ kind: "restarting" });
 			},
 			onGaveUp: (problem) => {
 				this.#linkLost();
@@ -224,7 +251,7 @@ export class Attachment {
 				this.#showTools();
 				this.#instructions = "";
 				this.#wake();
-				this.#host.setStatus(statusLine({ kind: "stopped" }));
+				this.standing.show({ kind: "stopped" });
 				this.#host.notify({ level: "error", text: problem });
 			},
 			onNotification: (method, params) => this.#notified(method, params),
@@ -236,6 +263,7 @@ export class Attachment {
 	#linkLost(): void {
 		this.inbox.linkLost();
 		this.closer.forget();
+		this.standing.setAsks([]);
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -266,6 +294,9 @@ export class Attachment {
 			case "notice":
 				this.#host.notify(parseNotice(params));
 				break;
+			case "asks":
+				this.standing.setAsks(parseAsks(params));
+				break;
 		}
 	}
 
@@ -281,8 +312,11 @@ export class Attachment {
 
 	async #requested(method: string, params: unknown): Promise<JsonObject> {
 		switch (method) {
-			case "withdraw":
-				return { outcome: this.inbox.withdraw(parseDeliveryId(params)) };
+			case "withdraw": {
+				const outcome = this.inbox.withdraw(parseDeliveryId(params));
+				this.standing.refresh();
+				return { outcome };
+			}
 			case "reconcile":
 				return { present: this.inbox.reconcile(parseDeliveryIds(params)) };
 			case "control": {
@@ -304,12 +338,16 @@ export class Attachment {
 		if (isBack) for (const event of this.#stopOutcomes) this.#link.notify("job", { ...event });
 		this.#instructions = state.instructions;
 		this.#showTools();
-		this.#host.setStatus(statusLine({ kind: "session", state }));
+		this.standing.show({ kind: "session", state });
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
 		// A broker that lost the session has interrupted its close.
-		if (state.connection !== "connected") this.closer.forget();
+		if (state.connection !== "connected") {
+			this.closer.forget();
+			// They are told again with the next connection.
+			this.standing.setAsks([]);
+		}
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

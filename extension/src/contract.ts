@@ -17,6 +17,16 @@ export interface Sender {
 	readonly name: string;
 	readonly role: string;
 	readonly origin: string;
+	/** Where its host works, where it was told. */
+	readonly directory?: string;
+}
+
+/** What came with a message; its content is part of the message's. */
+export interface MessageAttachment {
+	readonly type: string;
+	readonly name: string;
+	readonly language?: string;
+	readonly characters?: number;
 }
 
 export interface Delivery {
@@ -32,6 +42,9 @@ export interface Delivery {
 	readonly summary: string;
 	/** What of this session's it answers. */
 	readonly replyTo?: string;
+	/** How to answer it, in one line. */
+	readonly hint?: string;
+	readonly attachments: readonly MessageAttachment[];
 }
 
 export interface Receipt {
@@ -205,10 +218,23 @@ export function parseDelivery(params: unknown): Delivery {
 			name: optionalText(from.name, "deliver.from.name") ?? "",
 			role: optionalText(from.role, "deliver.from.role") ?? "",
 			origin: optionalText(from.origin, "deliver.from.origin") ?? "",
+			directory: optionalText(from.directory, "deliver.from.directory"),
 		},
 		content: text(delivery.content, "deliver.content"),
 		summary: optionalText(delivery.summary, "deliver.summary") ?? "",
 		replyTo: optionalText(delivery.replyTo, "deliver.replyTo"),
+		hint: optionalText(delivery.hint, "deliver.hint"),
+		attachments: list(delivery.attachments, "deliver.attachments").map(parseAttachment),
+	};
+}
+
+function parseAttachment(value: unknown): MessageAttachment {
+	const attachment = object(value, "deliver.attachments[]");
+	return {
+		type: text(attachment.type, "deliver.attachments[].type"),
+		name: text(attachment.name, "deliver.attachments[].name"),
+		language: optionalText(attachment.language, "deliver.attachments[].language"),
+		characters: typeof attachment.characters === "number" ? attachment.characters : undefined,
 	};
 }
 

@@ -8,9 +8,13 @@ import { contentText } from "./content-text.ts";
 import { isObject, type ToolAnswer, type ToolSpec } from "./contract.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
-import { toolCallLine, toolResultLine } from "./ui/tool-lines.ts";
+import { AskLines } from "./ui/asks.ts";
+import { safely } from "./ui/frame.ts";
+import { peerCallLine, toolCallLine, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
 
 const STATUS_KEY = "intercom";
+/** Tools whose calls are shown as what they say to whom. */
+const PEER_TOOLS: ReadonlySet<string> = new Set(["intercom", "contact_supervisor"]);
 /** Marks the shells and programs that this session starts. The agent is none of them. */
 const SESSION_VARIABLE = "PI_INTERCOM_SESSION";
 /** Where the agent looks for the broker's binary first. */
@@ -67,6 +71,10 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 		sessionName: () => pi.getSessionName(),
 		setSessionName: (name) => pi.setSessionName(name),
 		setStatus: (text) => ctx.ui.setStatus(STATUS_KEY, text),
+		showAsks: (lines) => {
+			if (lines === undefined || ctx.mode !== "tui") ctx.ui.setWidget(STATUS_KEY, lines === undefined ? undefined : [...lines]);
+			else ctx.ui.setWidget(STATUS_KEY, (_tui, theme) => safely(new AskLines(lines, theme)));
+		},
 		hasUI: () => ctx.hasUI,
 		confirm: (title, text, signal) => ctx.ui.confirm(title, text, { signal }),
 		notify: ({ level, text }) => ctx.ui.notify(text, level),
@@ -101,11 +109,12 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 			// A handoff is a worker's last word: the run ends with it, and no further model request can fail or go on working.
 			return { ...toolResult(answer), terminate: tool.name === HANDOFF_TOOL && !answer.isError };
 		},
-		renderCall: (args, theme, context) => toolCallLine(tool.label, args, context.expanded, theme),
+		renderCall: (args, theme, context) => safely(PEER_TOOLS.has(tool.name) ? peerCallLine(tool.name, args, context.expanded, theme) : toolCallLine(tool.label, args, context.expanded, theme)),
 		renderResult: (result, options, theme, context) => {
 			const text = contentText(result.content);
+			if (options.isPartial) return safely(toolProgressLine(text, theme));
 			const summary = isObject(result.details) && typeof result.details.summary === "string" ? result.details.summary : "";
-			return toolResultLine(text, summary, context.isError, options.expanded, theme);
+			return safely(toolResultLine(text, summary, context.isError, options.expanded, theme));
 		},
 	};
 }

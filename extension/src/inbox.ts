@@ -1,6 +1,6 @@
 import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
-import { CUSTOM_TYPE, type EntryDetails, intercomDetails, resultDeliveryId } from "./session-entries.ts";
+import { CUSTOM_TYPE, type EntryDetails, entryDetails, intercomDetails, resultDeliveryId } from "./session-entries.ts";
 import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
 import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
@@ -140,6 +140,11 @@ export class Inbox {
 	/** Those of `deliveryIds` that are in the session, on disk where it is saved at all. */
 	reconcile(deliveryIds: readonly string[]): string[] {
 		return this.#evidence.present(deliveryIds);
+	}
+
+	/** Deliveries that wait here. */
+	get waitingCount(): number {
+		return this.#held.length;
 	}
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
@@ -298,14 +303,13 @@ export class Inbox {
 	}
 
 	#handOver(held: Held): void {
-		const { deliveryId, envelopeId, from, summary, content } = held.delivery;
 		const options = this.#mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
 		this.#held.splice(this.#held.indexOf(held), 1);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
 			this.#onHandOver();
-			this.#host.send({ customType: CUSTOM_TYPE, content, display: true, details: { intercom: { deliveryId, envelopeId, from, summary } } }, options);
+			this.#host.send({ customType: CUSTOM_TYPE, content: held.delivery.content, display: true, details: { intercom: entryDetails(held.delivery) } }, options);
 		} catch (error) {
 			held.notBefore = this.#timers.now() + (FAILURE_PAUSES_MS[held.handOvers] ?? 0);
 			this.#holdAgain(true, error instanceof Error ? error.message : String(error));

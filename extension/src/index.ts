@@ -1,8 +1,10 @@
+import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as hostPackage from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { contentText } from "./content-text.ts";
+import type { PendingAsk } from "./contract.ts";
 import { findAgent } from "./find-agent.ts";
 import { guards } from "./guard.ts";
 import { hostLaunch } from "./host-launch.ts";
@@ -11,7 +13,9 @@ import { addInstructions } from "./instructions.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { CUSTOM_TYPE } from "./session-entries.ts";
 import { systemTimers } from "./timers.ts";
-import { messageCard } from "./ui/message-card.ts";
+import { addCommands } from "./ui/commands.ts";
+import { safely } from "./ui/frame.ts";
+import { MessageCard } from "./ui/message-card.ts";
 
 const EXTENSION_FILE = fileURLToPath(import.meta.url);
 const EXTENSION_ROOT = dirname(dirname(EXTENSION_FILE));
@@ -40,7 +44,12 @@ export default function (pi: ExtensionAPI): void {
 	});
 	const { guarded, guardedAsync } = guards(report);
 
-	pi.registerMessageRenderer(CUSTOM_TYPE, (message, options, theme) => messageCard(message, options.expanded, options.outputPad, theme));
+	pi.registerMessageRenderer(CUSTOM_TYPE, (message, options, theme) => {
+		const pendingAsk = (deliveryId: string): PendingAsk | undefined => lifecycle.attachment?.standing.pendingAsk(deliveryId);
+		const place = { colours: theme, isExpanded: options.expanded, paddingColumns: options.outputPad, expandKey: options.keyText("app.tools.expand"), home: homedir(), clock: Date.now, pendingAsk };
+		return safely(new MessageCard(message, place));
+	});
+	addCommands(pi, { link: () => lifecycle.attachment, whyOff: () => lifecycle.whyOff, timers, report });
 
 	pi.on(
 		"session_start",
@@ -121,6 +130,7 @@ export default function (pi: ExtensionAPI): void {
 		"message_end",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.messageEnded(event.message);
+			lifecycle.attachment?.standing.refresh();
 			if (event.message.role === "user") lifecycle.attachment?.stopper.userMessageShown(contentText(event.message.content));
 		}),
 	);

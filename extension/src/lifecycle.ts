@@ -49,6 +49,7 @@ export class Lifecycle {
 	readonly #around: Surroundings;
 	#attachment: Attachment | undefined;
 	#claim: Claim | undefined;
+	#whyOff = "Intercom is off in this session: its settings, or the kind of session, keep it out.";
 
 	constructor(around: Surroundings) {
 		this.#around = around;
@@ -58,8 +59,17 @@ export class Lifecycle {
 		return this.#attachment;
 	}
 
+	/** Why there is no attachment, for a person. */
+	get whyOff(): string {
+		return this.#whyOff;
+	}
+
 	/** `hostFor` makes the host of the attachment. */
-	start(session: StartedSession, notify: AttachedHost["notify"], hostFor: HostFor): void {
+	start(session: StartedSession, tell: AttachedHost["notify"], hostFor: HostFor): void {
+		const notify: AttachedHost["notify"] = (notice) => {
+			this.#whyOff = notice.text;
+			tell(notice);
+		};
 		if (this.#attachment !== undefined || !session.isTrusted) return;
 		const supervisor = supervisorOf(this.#around.env);
 		if (session.mode !== "tui" && session.mode !== "rpc" && supervisor === undefined) return;

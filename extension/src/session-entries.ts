@@ -1,4 +1,4 @@
-import { type Delivery, isObject } from "./contract.ts";
+import { type MessageAttachment, type Delivery, isObject } from "./contract.ts";
 
 /** The customType of every entry that intercom puts into a session. */
 export const CUSTOM_TYPE = "intercom";
@@ -12,6 +12,17 @@ export interface EntryDetails {
 	readonly envelopeId: string;
 	readonly from: Delivery["from"];
 	readonly summary: string;
+	/** Empty in entries of earlier versions, as is all that follows. */
+	readonly kind: string;
+	/** Milliseconds since 1970. */
+	readonly acceptedAtMs?: number;
+	readonly replyTo?: string;
+	readonly hint?: string;
+	readonly attachments: readonly MessageAttachment[];
+}
+
+export function entryDetails({ deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, hint, attachments }: Delivery): EntryDetails {
+	return { deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, hint, attachments };
 }
 
 export function intercomDetails(message: unknown): EntryDetails | undefined {
@@ -27,9 +38,24 @@ export function intercomDetails(message: unknown): EntryDetails | undefined {
 			name: typeof from.name === "string" ? from.name : "",
 			role: typeof from.role === "string" ? from.role : "",
 			origin: typeof from.origin === "string" ? from.origin : "",
+			directory: optionalText(from.directory),
 		},
 		summary: typeof details.summary === "string" ? details.summary : "",
+		kind: typeof details.kind === "string" ? details.kind : "",
+		acceptedAtMs: typeof details.acceptedAtMs === "number" ? details.acceptedAtMs : undefined,
+		replyTo: optionalText(details.replyTo),
+		hint: optionalText(details.hint),
+		attachments: (Array.isArray(details.attachments) ? details.attachments : []).flatMap(attachmentOf),
 	};
+}
+
+function optionalText(value: unknown): string | undefined {
+	return typeof value === "string" ? value : undefined;
+}
+
+function attachmentOf(value: unknown): MessageAttachment[] {
+	if (!isObject(value) || typeof value.type !== "string" || typeof value.name !== "string") return [];
+	return [{ type: value.type, name: value.name, language: optionalText(value.language), characters: typeof value.characters === "number" ? value.characters : undefined }];
 }
 
 /** The delivery that the result of a tool call is, if it is one. */

@@ -115,7 +115,8 @@ describe("a terminal session", () => {
 		await pi.until(/status worker Builder/);
 		agentSends(deliver("m1"));
 		await pi.until(/sent m1/);
-		assert.deepEqual(pi.sent[0]?.details, { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from: { sessionId: "alice", name: "Alice", role: "worker", origin: "session" }, summary: "hi" } });
+		const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
+		assert.deepEqual(JSON.parse(JSON.stringify(pi.sent[0]?.details)), { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from, summary: "hi", kind: "message", attachments: [] } });
 		await pi.runsWithLastMessage();
 		await pi.emit("message_end", { message: { role: "assistant", stopReason: "stop" } });
 		await pi.emit("turn_end", { outcome: "completed" });
@@ -562,6 +563,84 @@ describe("a session's jobs", () => {
 		await pi.emit("session_shutdown", { reason: "reload" });
 		const next = await attached();
 		assert.match(String((await control(next, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
+	});
+});
+
+describe("a person", () => {
+	const list = { self: { sessionId: "s1", name: "me" }, sessions: [{ sessionId: "0193a001-p", shortId: "0193a001", name: "planner", cwd: "/srv", status: "idle" }] };
+	const ask = { deliveryId: "alice/a1", envelopeId: "a1", from: { sessionId: "alice", name: "Alice" }, askedAt: "2026-03-05T14:05:00Z", awaited: true, preview: "Which?" };
+
+	test("writes to a session of the agent's list, through the tool and under a call id", async () => {
+		writeFileSync(join(folder, "sessions.json"), JSON.stringify(list));
+		writeFileSync(join(folder, "answer.json"), JSON.stringify({ text: "Sent.", summary: "sent to planner", isError: false }));
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		await pi.runsCommand("/intercom planner hello");
+		await pi.until(/info Intercom: sent to planner/);
+		assert.deepEqual(received("sessions/list"), [{ withAway: false }]);
+		const [call] = received("tools/call");
+		assert.equal(call?.name, "intercom");
+		assert.deepEqual(call?.arguments, { action: "send", to: "0193a001-p", message: "hello" });
+		assert.match(String(call?.callId), /^[0-9a-f-]{36}$/);
+	});
+
+	test("is told why there is no list", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		void pi.presses("alt+m");
+		const screen = (): string => pi.box?.render(88).join("\n") ?? "";
+		while (!/there is no broker/.test(screen())) await receivedByNow(pi, "");
+		agentSends({ method: "session", params: { connection: "refused", tools: [], error: { code: "NOT_FOUND", reason: "BROKER_NOT_FOUND", message: "No broker was found." } } });
+		await pi.until(/status intercom: refused/);
+		pi.box?.handleInput("\u001b");
+		void pi.presses("alt+m");
+		while (!/Not connected: No broker was found\. \(BROKER_NOT_FOUND\) It is tried again every 10 s\./.test(screen())) await receivedByNow(pi, "");
+	});
+
+	test("sees the asks that wait for an answer until they are answered, or the connection is lost", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		agentSends({ method: "asks", params: { pending: [ask] } });
+		await pi.until(/widget \? Alice asked .*, waits: Which\?/);
+		await pi.until(/status worker Builder · 1 ask to answer/);
+		agentSends({ method: "asks", params: { pending: [] } });
+		await pi.until(/widget gone/);
+		agentSends({ method: "asks", params: { pending: [{ ...ask, preview: "Again?" }] } });
+		await pi.until(/widget .*Again\?/);
+		agentSends({ method: "session", params: { ...WORKER, connection: "connecting" } }, { method: "notice", params: { level: "info", text: "after" } });
+		await pi.until(/info after/);
+		assert.deepEqual(pi.happened.filter((text) => text.startsWith("widget gone")).length, 2);
+		assert.equal(pi.happened.filter((text) => text.startsWith("status")).at(-1), "status worker Builder");
+	});
+
+	test("sees how much mail waits while the session is busy", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		await pi.emit("agent_start");
+		agentSends(deliver("m1"), deliver("m2"));
+		await pi.until(/status worker Builder · 2 unread/);
+		await pi.emit("turn_end", { outcome: "completed" });
+		// On the screen by now, and not saved yet.
+		await pi.emit("message_end", { message: { role: "custom", ...pi.sent.at(-1) } });
+		assert.equal(pi.happened.filter((text) => text.startsWith("status")).at(-1), "status worker Builder · 1 unread");
+		agentSends({ id: 1, method: "withdraw", params: { deliveryId: "alice/m2" } });
+		assert.deepEqual(await answerTo(pi, 1), { outcome: "withdrawn" });
+		assert.equal(pi.happened.filter((text) => text.startsWith("status")).at(-1), "status worker Builder");
+	});
+
+	test("is given the pinned address of the session, where it is this session's", async () => {
+		process.env.FAKE_AGENT_SESSION = JSON.stringify({ ...WORKER, stableId: "desk" });
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		await pi.runsCommand("/intercom-id");
+		assert.match(pi.editorText, /as "desk"/);
+	});
+
+	test("is told that intercom is off, and why", async () => {
+		process.env.PI_INTERCOM_AGENT = join(folder, "none");
+		const pi = await start();
+		await pi.presses("alt+m");
+		assert.equal(pi.happened.filter((text) => /warning Intercom is off: PI_INTERCOM_AGENT names/.test(text)).length, 2);
 	});
 });
 

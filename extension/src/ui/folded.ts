@@ -15,8 +15,8 @@ export class FoldedText implements Component {
 
 	render(width: number): string[] {
 		const room = Math.max(1, width - 2 * this.#indent.length);
-		const lines = [truncateToWidth(this.#head, room), ...this.#body.flatMap((line) => wrapTextWithAnsi(line, room))];
-		return lines.map((line) => truncateToWidth(this.#indent + line, width));
+		const lines = [truncateToWidth(this.#head, room, "…"), ...this.#body.flatMap((line) => wrapTextWithAnsi(line, room))];
+		return lines.map((line) => truncateToWidth(this.#indent + line, width, "…"));
 	}
 
 	invalidate(): void {}

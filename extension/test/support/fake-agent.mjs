@@ -2,7 +2,8 @@
 // Stands in for `intercom-agent`: speaks the host contract on its standard streams and does what a test tells it
 // through files. FAKE_AGENT_DIR names a folder: it appends every line that it receives to received.jsonl there, and
 // sends each file that appears in the folder's `send` (oldest name first) as it is, then deletes it. The first state
-// it sends is FAKE_AGENT_SESSION, or a plain peer. FAKE_AGENT_MODE: `deaf` ignores the end of its input and SIGTERM,
+// it sends is FAKE_AGENT_SESSION, or a plain peer. Where the folder has sessions.json, that is its list of sessions, and
+// answer.json its answer to every tool call. FAKE_AGENT_MODE: `deaf` ignores the end of its input and SIGTERM,
 // `mute` never answers, `dying` ends at once.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +15,11 @@ const session = process.env.FAKE_AGENT_SESSION ?? JSON.stringify({ connection: "
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const record = (event) => {
 	if (folder !== undefined) appendFileSync(join(folder, "received.jsonl"), `${JSON.stringify({ pid: process.pid, at: Date.now(), ...event })}\n`);
+};
+
+const fileOf = (name) => {
+	const path = join(folder ?? "", name);
+	return folder !== undefined && existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 };
 
 /** Call id to request id of the asks that wait. */
@@ -54,8 +60,17 @@ createInterface({ input: process.stdin, crlfDelay: Infinity })
 		if (message.method === "initialize") {
 			write({ id: message.id, result: { agentVersion: "fake", protocolVersion: 1 } });
 			write({ method: "session", params: JSON.parse(session) });
+		} else if (message.method === "sessions/list") {
+			const list = fileOf("sessions.json");
+			if (list !== undefined) write({ id: message.id, result: list });
+			else write({ id: message.id, error: { code: -32000, message: "there is no broker", data: { code: "UNAVAILABLE", reason: "NOT_CONNECTED" } } });
 		} else if (message.method === "tools/call") {
 			const { name, arguments: args, callId } = message.params;
+			const answer = fileOf("answer.json");
+			if (answer !== undefined) {
+				write({ id: message.id, result: answer });
+				return;
+			}
 			if (args.die === true) process.exit(4);
 			if (args.hang === true) return;
 			// Changes a file as one does who reads it well before writing.

@@ -1,5 +1,6 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { HostMessage } from "../../src/inbox.ts";
+import { fakeTui, keys, plainColours } from "./screens.ts";
 
 type Callback = (event: object, ctx: object) => unknown;
 
@@ -14,6 +15,18 @@ export interface RegisteredTool {
 	): Promise<{ content: { text: string }[]; details: object; isError: boolean; terminate: boolean }>;
 }
 
+export interface FakeBox {
+	render(width: number): readonly string[];
+	handleInput(data: string): void;
+	dispose(): void;
+}
+
+/** The lines of a widget, however it is given. */
+function widgetText(content: unknown): string {
+	const lines = typeof content === "function" ? content(undefined, plainColours).render(80) : content;
+	return lines.map((line: string) => line.trim()).join(" | ");
+}
+
 /** As much of Pi as an extension sees of one session: its API object and its event context. */
 export class FakePi {
 	readonly happened: string[] = [];
@@ -22,6 +35,10 @@ export class FakePi {
 	readonly tools = new Map<string, RegisteredTool>();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
+	/** What covers the screen at this moment. */
+	box: FakeBox | undefined;
+	readonly shortcuts = new Map<string, (ctx: object) => Promise<void>>();
+	editorText = "";
 	/** The session's current branch. */
 	branch: object[] = [];
 	pendingMessages = false;
@@ -29,6 +46,8 @@ export class FakePi {
 	idle = true;
 	trusted = true;
 	stale = false;
+	/** What a notification is refused with, if it is. */
+	notifyProblem: string | undefined;
 	/** What a session name is refused with, if it is. */
 	nameProblem: string | undefined;
 	mode = "tui";
@@ -55,6 +74,7 @@ export class FakePi {
 			this.#note(`tool ${tool.exposure} ${tool.name}`);
 		},
 		registerMessageRenderer: () => undefined,
+		registerShortcut: (key: string, { handler }: { handler(ctx: object): Promise<void> }) => void this.shortcuts.set(key, handler),
 		registerCommand: (name: string, { handler }: { handler(args: string, ctx: object): Promise<void> }) => void this.commands.set(name, handler),
 		getCommands: () => [...this.commands.keys()].map((name) => ({ name, source: "extension" })),
 		sendUserMessage: (text: string) => {
@@ -80,8 +100,22 @@ export class FakePi {
 	readonly #ctx = {
 		ui: {
 			setStatus: (_key: string, text: string) => this.#note(`status ${text}`),
-			notify: (text: string, level: string) => this.#note(`${level} ${text}`),
-			getEditorText: () => "",
+			notify: (text: string, level: string) => {
+				if (this.notifyProblem !== undefined) throw new Error(this.notifyProblem);
+				this.#note(`${level} ${text}`);
+			},
+			getEditorText: () => this.editorText,
+			setEditorText: (text: string) => void (this.editorText = text),
+			custom: (factory: (tui: object, theme: object, keys: object, done: (result: unknown) => void) => FakeBox) =>
+				new Promise((resolve) => {
+					const box = factory(fakeTui(), plainColours, keys, (result) => {
+						this.box = undefined;
+						box.dispose();
+						resolve(result);
+					});
+					this.box = box;
+				}),
+			setWidget: (_key: string, content: unknown) => this.#note(content === undefined ? "widget gone" : `widget ${widgetText(content)}`),
 			confirm: (title: string, text: string) => {
 				this.#note(`asked ${title}\n${text}`);
 				return Promise.resolve(this.person === "yes");
@@ -113,6 +147,11 @@ export class FakePi {
 	async runsCommand(text: string): Promise<void> {
 		const [, name = "", args = ""] = /^\/(\S+) ?(.*)$/s.exec(text) ?? [];
 		await this.commands.get(name)?.(args, { ...this.#ctx, mode: this.mode });
+	}
+
+	/** Presses a key that the extension has taken for itself. */
+	async presses(key: string): Promise<void> {
+		await this.shortcuts.get(key)?.({ ...this.#ctx, mode: this.mode });
 	}
 
 	/** Emits one event as Pi does, with a ctx of the moment; the results of the callbacks. */

@@ -48,6 +48,7 @@ export function delivery(envelopeId: string, overrides: Partial<Delivery> = {}):
 		from: { sessionId: "alice", name: "Alice", role: "worker", origin: "session" },
 		content: `Message from Alice\n> text of ${envelopeId}`,
 		summary: `text of ${envelopeId}`,
+		attachments: [],
 		...overrides,
 	};
 }

@@ -150,6 +150,21 @@ export class LivePi {
 		await this.#tmux("send-keys", "-t", "0", ...keys);
 	}
 
+	/** Types text in the terminal, whatever has its focus. */
+	async type(text: string): Promise<void> {
+		await this.#tmux("send-keys", "-t", "0", "-l", text);
+	}
+
+	async resize(columns: number, rows: number): Promise<void> {
+		await this.#tmux("resize-window", "-t", "0", "-x", String(columns), "-y", String(rows));
+	}
+
+	/** Puts a file into the agent's folder, from which it takes its answers. */
+	tellAgent(name: string, content: JsonObject): void {
+		writeFileSync(join(this.folder, "agent", `.${name}`), JSON.stringify(content));
+		renameSync(join(this.folder, "agent", `.${name}`), join(this.folder, "agent", name));
+	}
+
 	/** A command of the RPC protocol. */
 	rpc(command: JsonObject): void {
 		this.#host?.stdin?.write(`${JSON.stringify(command)}\n`);
