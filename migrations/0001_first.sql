@@ -141,10 +141,11 @@ CREATE TABLE asks (
   reply_delivery_id TEXT NOT NULL    -- empty: none yet
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX asks_by_asker ON asks (asker_session_id, asked_at_us);
+CREATE INDEX asks_open ON asks (asker_session_id, asked_at_us) WHERE state = 1;
 CREATE INDEX asks_unanswered ON asks (recipient_session_id, asked_at_us)
   WHERE reply_delivery_id = '' AND state <> 4;
-CREATE INDEX asks_open ON asks (delivery_id) WHERE state = 1;
+CREATE INDEX asks_by_reply ON asks (reply_delivery_id)
+  WHERE reply_delivery_id <> '';
 CREATE INDEX asks_settled ON asks (settled_at_us) WHERE settled_at_us > 0;
 
 -- The state of extension channels, which outlives their members.

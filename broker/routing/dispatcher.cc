@@ -46,6 +46,10 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
                             deliveries_.Insert(std::move(delivery)));
   DescribeWait(inserted.record);
   if (inserted.existed) return std::move(inserted.record);
+  if (recipient.set_aside) {
+    inserted.record.set_wait_reason(v1::WAIT_REASON_AWAITED);
+    *inserted.record.mutable_waiting_since() = ToProto(clock_.Now());
+  }
 
   INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
                             mailboxes_.Find(recipient.session_id));
@@ -79,7 +83,12 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
               .status());
     }
   }
-  effects.AfterCommit([this, id = recipient.session_id] { Pump(id); });
+  effects.AfterCommit([this, id = recipient.session_id,
+                       delivery_id = inserted.record.delivery_id(),
+                       set_aside = recipient.set_aside] {
+    if (set_aside) return SetAside(delivery_id);
+    Pump(id);
+  });
   return std::move(inserted.record);
 }
 
@@ -107,9 +116,9 @@ absl::Status Dispatcher::AcceptNotice(const v1::Sender& sender,
       });
       continue;
     }
-    INTERCOM_RETURN_IF_ERROR(EndAlone(StatusOf(earlier),
+    INTERCOM_RETURN_IF_ERROR(EndAlone(earlier.delivery_id(), StatusOf(earlier),
                                       v1::DELIVERY_END_SUPERSEDED,
-                                      "a newer notice")
+                                      "a newer notice", effects)
                                  .status());
   }
   return AddNotice(sender, recipient, topic, text, quiet, effects);
@@ -146,7 +155,8 @@ void Dispatcher::Pump(const std::string& session_id) {
       return;
     }
     for (const v1::DeliveryRecord& record : *next) {
-      if (outbox->IsInFlight(record.sequence())) {
+      if (outbox->IsInFlight(record.sequence()) ||
+          set_aside_.contains(record.delivery_id())) {
         outbox->MovePast(record.sequence());
       } else if (WaitsToSupersede(*outbox, record)) {
         HoldBack(*outbox, record);
@@ -248,6 +258,9 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
     record.set_wait_reason(reason);
     *record.mutable_waiting_since() = ToProto(since);
   };
+  if (set_aside_.contains(record.delivery_id())) {
+    return waits(v1::WAIT_REASON_AWAITED);
+  }
   const Outbox* outbox = Find(record.recipient_session_id());
   if (const auto closing = closing_.find(record.recipient_session_id());
       closing != closing_.end() &&

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct Recipient {
   std::optional<absl::Duration> expires_after;
   // The scope in which it was found.
   std::string scope = {};
+  // Somebody waits for this very envelope: it is set aside from the start.
+  bool set_aside = false;
 };
 
 // For how long mail to a session without an entry is kept.
@@ -91,6 +94,28 @@ class Dispatcher : public AttachmentObserver {
   // on like that to sessions without one, unless the entry comes back before.
   absl::Status OnEntries(const std::vector<std::string>& gone,
                          const std::vector<std::string>& added);
+
+  // Keeps an open delivery for a call that waits for it: it waits in its
+  // mailbox, takes no room in the window and is not offered, until it is
+  // released. What its recipient's agent or host says of it counts as ever.
+  // Only memory: after a restart it is mail like any other.
+  void SetAside(const std::string& delivery_id);
+  // From now on it is offered in its turn, if it is open still. Does nothing to
+  // one that is not set aside.
+  void Release(const std::string& delivery_id);
+
+  // Inside a command: the call that waited for a delivery has it. `has_agent`:
+  // it goes to a session, whose agent says what becomes of it; otherwise it has
+  // arrived. nullopt if it is not stored any more.
+  absl::StatusOr<std::optional<v1::DeliveryRecord>> RecordTaken(
+      const std::string& delivery_id, bool has_agent, Effects& effects);
+
+  // Called inside each command that ends a delivery otherwise than by arriving.
+  // True: its sender is told by other ways than a notice.
+  using OnEnded = absl::AnyInvocable<absl::StatusOr<bool>(
+      const std::string& delivery_id, v1::DeliveryEnd end, Effects& effects)>;
+  // Before the first command.
+  void SetOnEnded(OnEnded on_ended) { on_ended_ = std::move(on_ended); }
 
   // What an agent says of a delivery to its session. Thread-safe.
   void OnReceipt(SessionKey key, v1::Receipt receipt);
@@ -169,10 +194,19 @@ class Dispatcher : public AttachmentObserver {
   // Whether an open delivery that is not on its way now was before, so that
   // its recipient may have it.
   bool MayHaveArrived(const DeliveryStatus& status) const;
-  // Ends an open delivery that is not on its way. False if it may have arrived
-  // all the same; the evidence then says so.
-  absl::StatusOr<bool> EndAlone(const DeliveryStatus& status,
-                                v1::DeliveryEnd end, std::string evidence);
+  struct Ending {
+    // False if it may have arrived all the same; the evidence then says so.
+    bool is_certain = true;
+    // Whether its sender hears of it without a notice.
+    bool is_told = false;
+  };
+  // Ends an open delivery that is not on its way.
+  absl::StatusOr<Ending> EndAlone(const std::string& delivery_id,
+                                  const DeliveryStatus& status,
+                                  v1::DeliveryEnd end, std::string evidence,
+                                  Effects& effects);
+  absl::StatusOr<bool> Ended(const std::string& delivery_id,
+                             v1::DeliveryEnd end, Effects& effects);
   // Ends what expired, page by page.
   void ExpireAfter(ExpiryCursor cursor);
   absl::Status Expire(const v1::DeliveryRecord& record, Effects& effects);
@@ -180,7 +214,8 @@ class Dispatcher : public AttachmentObserver {
   void RefuseAfter(int64_t sequence, std::shared_ptr<Refusal> refusal);
   static absl::Status TooLate(const DeliveryStatus& status);
   // Gives a settled delivery's room back and offers the next.
-  void Settled(const std::string& session_id, int64_t sequence);
+  void Settled(const std::string& session_id, const std::string& delivery_id,
+               int64_t sequence);
   absl::Status TellSender(const v1::DeliveryRecord& record,
                           std::string_view topic, std::string_view what,
                           Effects& effects);
@@ -194,6 +229,9 @@ class Dispatcher : public AttachmentObserver {
   const MailLimits limits_;
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
   Withdrawals withdrawals_;
+  OnEnded on_ended_;
+  // Deliveries that are set aside.
+  absl::flat_hash_set<std::string> set_aside_;
   // Sessions that are being closed.
   absl::flat_hash_map<std::string, Closing> closing_;
   // The greatest sequence of earlier brokers, and who was reconciled since.

@@ -46,15 +46,24 @@ bool Dispatcher::MayHaveArrived(const DeliveryStatus& status) const {
          unsettled->second.contains(status.sequence);
 }
 
-absl::StatusOr<bool> Dispatcher::EndAlone(const DeliveryStatus& status,
-                                          v1::DeliveryEnd end,
-                                          std::string evidence) {
-  const bool is_certain = !MayHaveArrived(status);
-  if (!is_certain)
+absl::StatusOr<Dispatcher::Ending> Dispatcher::EndAlone(
+    const std::string& delivery_id, const DeliveryStatus& status,
+    v1::DeliveryEnd end, std::string evidence, Effects& effects) {
+  Ending ending;
+  ending.is_certain = !MayHaveArrived(status);
+  if (!ending.is_certain) {
     evidence += "; it was on its way before and may have arrived";
+  }
   INTERCOM_RETURN_IF_ERROR(
       deliveries_.End(status.sequence, end, clock_.Now(), evidence).status());
-  return is_certain;
+  INTERCOM_ASSIGN_OR_RETURN(ending.is_told, Ended(delivery_id, end, effects));
+  return ending;
+}
+
+absl::StatusOr<bool> Dispatcher::Ended(const std::string& delivery_id,
+                                       v1::DeliveryEnd end, Effects& effects) {
+  if (!on_ended_) return false;
+  return on_ended_(delivery_id, end, effects);
 }
 
 absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
@@ -81,7 +90,9 @@ absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
     });
     return absl::OkStatus();
   }
-  return EndAlone(*earlier, v1::DELIVERY_END_SUPERSEDED, evidence).status();
+  return EndAlone(earlier_id, *earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
+                  effects)
+      .status();
 }
 
 void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
@@ -106,11 +117,12 @@ void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
            });
            return absl::OkStatus();
          }
-         INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
-                                   EndAlone(*status, end, evidence));
-         effects.AfterSync([shared_done, is_certain, delivery_id] {
-           (*shared_done)(is_certain ? absl::OkStatus()
-                                     : MayBeThere(delivery_id));
+         INTERCOM_ASSIGN_OR_RETURN(
+             const Ending ending,
+             EndAlone(delivery_id, *status, end, evidence, effects));
+         effects.AfterSync([shared_done, ending, delivery_id] {
+           (*shared_done)(ending.is_certain ? absl::OkStatus()
+                                            : MayBeThere(delivery_id));
          });
          return absl::OkStatus();
        },
@@ -210,13 +222,16 @@ absl::Status Dispatcher::Expire(const v1::DeliveryRecord& record,
   if (outbox != nullptr && outbox->IsInFlight(record.sequence())) {
     return absl::OkStatus();
   }
-  INTERCOM_ASSIGN_OR_RETURN(const bool is_certain,
-                            EndAlone(StatusOf(record), v1::DELIVERY_END_EXPIRED,
-                                     "waited until its time ran out"));
+  INTERCOM_ASSIGN_OR_RETURN(
+      const Ending ending,
+      EndAlone(record.delivery_id(), StatusOf(record), v1::DELIVERY_END_EXPIRED,
+               "waited until its time ran out", effects));
+  if (ending.is_told) return absl::OkStatus();
   return TellSender(record, "EXPIRED",
-                    is_certain ? "expired before its recipient came back"
-                               : "expired; its recipient left while it was on "
-                                 "its way, and may have it",
+                    ending.is_certain
+                        ? "expired before its recipient came back"
+                        : "expired; its recipient left while it was on "
+                          "its way, and may have it",
                     effects);
 }
 
@@ -251,17 +266,19 @@ void Dispatcher::RefuseAfter(int64_t sequence,
              continue;
            }
            INTERCOM_ASSIGN_OR_RETURN(
-               const bool is_certain,
-               EndAlone(StatusOf(record), v1::DELIVERY_END_REFUSED,
-                        refusal->why));
+               const Ending ending,
+               EndAlone(record.delivery_id(), StatusOf(record),
+                        v1::DELIVERY_END_REFUSED, refusal->why, effects));
            ++ended;
-           INTERCOM_RETURN_IF_ERROR(TellSender(
-               record, "REFUSED",
-               "was refused: " + refusal->why +
-                   (is_certain ? ""
-                               : "; it was on its way before and may have "
-                                 "arrived"),
-               effects));
+           if (ending.is_told) continue;
+           INTERCOM_RETURN_IF_ERROR(
+               TellSender(record, "REFUSED",
+                          "was refused: " + refusal->why +
+                              (ending.is_certain
+                                   ? ""
+                                   : "; it was on its way before and may have "
+                                     "arrived"),
+                          effects));
          }
          if (open.size() == kRefusalPage) {
            effects.AfterCommit(
@@ -307,10 +324,13 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
                  record.sender().session_id(), record.delivery_id());
     return absl::OkStatus();
   }
+  Recipient sender{record.sender().session_id(), record.sender().name(), {}};
+  if (record.sender().role() != v1::ROLE_COORDINATOR &&
+      record.sender().role() != v1::ROLE_WORKER) {
+    sender.expires_after = kUnconfiguredKept;
+  }
   // Each end is told: none replaces another.
-  return AddNotice(broker,
-                   {record.sender().session_id(), record.sender().name(), {}},
-                   topic, text, /*quiet=*/false, effects);
+  return AddNotice(broker, sender, topic, text, /*quiet=*/false, effects);
 }
 
 }  // namespace intercom

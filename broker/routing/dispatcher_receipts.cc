@@ -58,8 +58,9 @@ absl::Status Dispatcher::Record(const SessionKey& key,
         const DeliveryChange change,
         deliveries_.Mark(sequence, state, clock_.Now(), receipt.evidence()));
     if (!change.after.open()) {
-      effects.AfterCommit(
-          [this, id = key.session_id, sequence] { Settled(id, sequence); });
+      effects.AfterCommit([this, id = key.session_id,
+                           delivery_id = receipt.delivery_id(),
+                           sequence] { Settled(id, delivery_id, sequence); });
     }
     return absl::OkStatus();
   };
@@ -77,16 +78,20 @@ absl::Status Dispatcher::Record(const SessionKey& key,
     case v1::Receipt::EVENT_WITHDRAWN: {
       const Withdrawals::Pending* pending =
           withdrawals_.Find(receipt.delivery_id());
+      const v1::DeliveryEnd end =
+          pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end;
       INTERCOM_ASSIGN_OR_RETURN(
           const bool ended,
-          deliveries_.End(
-              sequence,
-              pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end,
-              clock_.Now(),
-              pending == nullptr ? "withdrawn by the host"
-                                 : pending->evidence));
-      effects.AfterCommit(
-          [this, id = key.session_id, sequence] { Settled(id, sequence); });
+          deliveries_.End(sequence, end, clock_.Now(),
+                          pending == nullptr ? "withdrawn by the host"
+                                             : pending->evidence));
+      if (ended) {
+        INTERCOM_RETURN_IF_ERROR(
+            Ended(receipt.delivery_id(), end, effects).status());
+      }
+      effects.AfterCommit([this, id = key.session_id,
+                           delivery_id = receipt.delivery_id(),
+                           sequence] { Settled(id, delivery_id, sequence); });
       effects.AfterSync(
           [this, delivery_id = receipt.delivery_id(), ended, status = *status] {
             runner_.PostTask([this, delivery_id, ended, status] {
@@ -118,9 +123,13 @@ absl::Status Dispatcher::RecordFailure(const SessionKey& key,
                       clock_.Now(),
                       "the host failed to take it: " + receipt.evidence()));
   if (!ended) return absl::OkStatus();
-  effects.AfterCommit([this, id = key.session_id, sequence = status.sequence] {
-    Settled(id, sequence);
-  });
+  effects.AfterCommit(
+      [this, id = key.session_id, delivery_id = receipt.delivery_id(),
+       sequence = status.sequence] { Settled(id, delivery_id, sequence); });
+  INTERCOM_ASSIGN_OR_RETURN(
+      const bool is_told,
+      Ended(receipt.delivery_id(), v1::DELIVERY_END_DEAD_LETTERED, effects));
+  if (is_told) return absl::OkStatus();
   INTERCOM_ASSIGN_OR_RETURN(const auto record,
                             deliveries_.Find(receipt.delivery_id()));
   return TellSender(*record, "DEAD_LETTERED",
@@ -162,6 +171,7 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
   INTERCOM_ASSIGN_OR_RETURN(const auto named,
                             deliveries_.ToReconcile(key.session_id));
   std::vector<int64_t> repeats;
+  std::vector<std::string> arrived;
   for (const v1::DeliveryRecord& record : named) {
     const bool is_present = ids.contains(record.delivery_id());
     if (is_present && record.state() < v1::DELIVERY_STATE_INJECTED) {
@@ -170,7 +180,13 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
               .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
                     clock_.Now(), "found in the session at attach")
               .status());
+      arrived.push_back(record.delivery_id());
     } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
+      // What it has answered is not asked again.
+      if (record.envelope().kind() == v1::ENVELOPE_KIND_ASK &&
+          record.state() == v1::DELIVERY_STATE_REPLIED) {
+        continue;
+      }
       INTERCOM_RETURN_IF_ERROR(
           deliveries_
               .MarkUninjected(record.sequence(), clock_.Now(),
@@ -184,8 +200,10 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
   INTERCOM_ASSIGN_OR_RETURN(const auto superseded,
                             deliveries_.Superseded(key.session_id));
   effects.AfterCommit([this, key, repeats = std::move(repeats),
+                       arrived = std::move(arrived),
                        superseded = std::move(superseded)] {
     Outbox* outbox = Find(key.session_id);
+    for (const std::string& id : arrived) set_aside_.erase(id);
     if (outbox == nullptr || outbox->epoch() != key.epoch) return;
     if (const auto node = unsettled_.extract(key.session_id)) {
       outbox->repeats().insert(node.mapped().begin(), node.mapped().end());
@@ -205,7 +223,9 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
   return absl::OkStatus();
 }
 
-void Dispatcher::Settled(const std::string& session_id, int64_t sequence) {
+void Dispatcher::Settled(const std::string& session_id,
+                         const std::string& delivery_id, int64_t sequence) {
+  set_aside_.erase(delivery_id);
   Outbox* outbox = Find(session_id);
   if (outbox == nullptr) return;
   outbox->Settle(sequence);

@@ -37,17 +37,16 @@ inline void FinishLater(SerialExecutor& executor,
   });
 }
 
-// One unary call: `call(evidence, done)` hands it to the core, which calls
-// `done(StatusOr<Answer>)` once; `fill(answer)` writes it into the response.
+// One unary call on `reactor`: `call(evidence, done)` hands it to the core,
+// which calls `done(StatusOr<Answer>)` once; `fill(answer)` writes it into the
+// response.
 template <typename Answer, typename Call, typename Fill>
-grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
-                                grpc::CallbackServerContext* context, Call call,
-                                Fill fill) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+void ServeOn(const AdapterContext& adapter,
+             grpc::CallbackServerContext* context,
+             grpc::ServerUnaryReactor* reactor, Call call, Fill fill) {
   SerialExecutor& executor = adapter.executor;
   if (const absl::Status busy = adapter.core.admission.Check(); !busy.ok()) {
-    FinishLater(executor, context, reactor, busy);
-    return reactor;
+    return FinishLater(executor, context, reactor, busy);
   }
   adapter.peers.FindEvidence(
       *context, [&executor, context, reactor, call = std::move(call),
@@ -63,6 +62,15 @@ grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
                FinishLater(executor, context, reactor, answer.status());
              });
       });
+}
+
+// The same on the reactor that needs nothing more.
+template <typename Answer, typename Call, typename Fill>
+grpc::ServerUnaryReactor* Serve(const AdapterContext& adapter,
+                                grpc::CallbackServerContext* context, Call call,
+                                Fill fill) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  ServeOn<Answer>(adapter, context, reactor, std::move(call), std::move(fill));
   return reactor;
 }
 

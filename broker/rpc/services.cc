@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "broker/rpc/await_call.h"
 #include "broker/rpc/serve.h"
 
 namespace intercom {
@@ -52,12 +53,8 @@ grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
     grpc::CallbackServerContext* context,
     const v1::WithdrawMessageRequest* request,
     v1::WithdrawMessageResponse* response) {
-  return ServeRecord(
-      context_, context, response,
-      [core = context_.core, request](CallerEvidence evidence, auto done) {
-        core.mail.Withdraw(std::move(evidence), request->envelope_id(),
-                           std::move(done));
-      });
+  return ServeBy(context_, context, request, response, context_.core.mail,
+                 &Mail::Withdraw);
 }
 
 grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
@@ -157,8 +154,7 @@ grpc::ServerUnaryReactor* RosterAdapter::ListSessions(
 grpc::ServerUnaryReactor* AskAdapter::AwaitReply(
     grpc::CallbackServerContext* context, const v1::AwaitReplyRequest* request,
     v1::AwaitReplyResponse* response) {
-  return ServeBy(context_, context, request, response, context_.core.asks,
-                 &AskDesk::AwaitReply);
+  return AwaitCall::Serve(context_, context, *request, *response);
 }
 
 grpc::ServerUnaryReactor* AskAdapter::ListAsks(

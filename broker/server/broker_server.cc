@@ -117,13 +117,18 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     INTERCOM_ASSIGN_OR_RETURN(
         const int forgotten,
         rooms_->job_store.Prune(clock_.Now() - kEndedJobsKept, kPruneStep));
+    INTERCOM_ASSIGN_OR_RETURN(
+        const int settled,
+        rooms_->ask_store.Prune(clock_.Now() - kSettledMailKept, kPruneStep));
     INTERCOM_ASSIGN_OR_RETURN(const bool more,
                               rooms_->observations.PruneStep());
-    return removed == kPruneStep || forgotten == kPruneStep || more;
+    return removed == kPruneStep || forgotten == kPruneStep ||
+           settled == kPruneStep || more;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
+    status.Update(rooms_->asks.Load());
     status.Update(rooms_->jobs.Load());
     // An earlier broker may have crashed before it did.
     rooms_->observations.PruneAll();
@@ -279,6 +284,7 @@ void BrokerServer::Drain() {
   rooms_->inspection.SetDraining();
   rooms_->runner->PostTask([this] { rooms_->launch_waits.Drain(); });
   rooms_->registrar.Drain();
+  rooms_->asks.Drain();
   if (server_ != nullptr) {
     server_->GetHealthCheckService()->SetServingStatus(false);
   }

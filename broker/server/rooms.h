@@ -38,6 +38,7 @@ struct Rooms {
         handoffs(runner->database()),
         report_store(runner->database()),
         observation_store(runner->database()),
+        ask_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -52,7 +53,8 @@ struct Rooms {
         view(roster, mailboxes, session_store, reports, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
         peers(workspaces, mirror, roster, session_store, view),
-        asks(*runner, workspaces, roster, deliveries, dispatcher, clock),
+        asks(*runner, workspaces, roster, ask_store, deliveries, dispatcher,
+             clock),
         channels(*runner, roster),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
              *reader, fences, peers, asks, clock),
@@ -140,6 +142,7 @@ struct Rooms {
   HandoffStore handoffs;
   ReportStore report_store;
   ObservationStore observation_store;
+  AskStore ask_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;

@@ -31,6 +31,19 @@ constexpr char kFindByPrefixSql[] = INTERCOM_SELECT_RECORDS
     "WHERE e.envelope_id >= ? AND e.envelope_id < ? "
     "ORDER BY e.envelope_id, e.sender_session_id LIMIT ?";
 
+constexpr char kFindReceivedSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.envelope_id >= ? AND e.envelope_id < ? "
+    "  AND d.recipient_session_id = ? "
+    "ORDER BY e.envelope_id, e.sender_session_id LIMIT ?";
+
+constexpr char kLastInjectedOfSql[] = INTERCOM_SELECT_RECORDS
+    "FROM (SELECT sequence FROM deliveries WHERE recipient_session_id = ? "
+    "    AND state >= 3 ORDER BY sequence DESC LIMIT 1000) l "
+    "CROSS JOIN deliveries d ON d.sequence = l.sequence "
+    "CROSS JOIN envelopes e ON e.sequence = l.sequence "
+    "WHERE e.sender_session_id = ? ORDER BY e.sequence DESC LIMIT 1";
+
 constexpr char kNextOpenSql[] = INTERCOM_SELECT_RECORDS
     "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
     "WHERE d.recipient_session_id = ? AND d.state < 3 AND d.ended = 0 "
@@ -117,6 +130,23 @@ absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::FindByIdPrefix(
   INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindByPrefixSql));
   find.Bind(prefix, std::string(prefix) + "\x7f", limit);
   return ReadRecords(find);
+}
+
+absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::FindReceived(
+    std::string_view recipient, std::string_view prefix, int limit) {
+  if (prefix.empty()) return std::vector<v1::DeliveryRecord>();
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindReceivedSql));
+  find.Bind(prefix, std::string(prefix) + "\x7f", recipient, limit);
+  return ReadRecords(find);
+}
+
+absl::StatusOr<std::optional<v1::DeliveryRecord>> DeliveryStore::LastInjected(
+    std::string_view recipient, std::string_view sender_session_id) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kLastInjectedOfSql));
+  find.Bind(recipient, sender_session_id);
+  INTERCOM_ASSIGN_OR_RETURN(auto records, ReadRecords(find));
+  if (records.empty()) return std::nullopt;
+  return std::move(records.front());
 }
 
 absl::StatusOr<std::vector<v1::DeliveryRecord>> DeliveryStore::NextOpen(

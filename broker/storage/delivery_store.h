@@ -94,6 +94,15 @@ class DeliveryStore {
   absl::StatusOr<std::vector<v1::DeliveryRecord>> FindByIdPrefix(
       std::string_view prefix, int limit);
 
+  // Deliveries to `recipient` whose envelope id begins with `prefix`, by
+  // envelope id and sender. None for an empty prefix.
+  absl::StatusOr<std::vector<v1::DeliveryRecord>> FindReceived(
+      std::string_view recipient, std::string_view prefix, int limit);
+  // The latest delivery of `sender_session_id` that is in the session of
+  // `recipient`, among its last 1,000.
+  absl::StatusOr<std::optional<v1::DeliveryRecord>> LastInjected(
+      std::string_view recipient, std::string_view sender_session_id);
+
   // Open deliveries to `recipient` with a greater sequence, by sequence.
   absl::StatusOr<std::vector<v1::DeliveryRecord>> NextOpen(
       std::string_view recipient, int64_t after_sequence, int limit);

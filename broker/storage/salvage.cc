@@ -3,11 +3,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "broker/base/status_macros.h"
+#include "broker/storage/ask_store.h"
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/job_store.h"
@@ -242,6 +244,33 @@ absl::Status SalvageHandoffs(Database& damaged, Database& fresh) {
   return absl::OkStatus();
 }
 
+// Each ask for itself: who waits for a reply must not lose it over the damage
+// of another.
+absl::Status SalvageAsks(Database& damaged, Database& fresh) {
+  absl::StatusOr<Statement> ids =
+      damaged.Prepare("SELECT delivery_id FROM asks ORDER BY delivery_id");
+  if (!ids.ok()) return absl::OkStatus();
+  ids->Bind();
+  AskStore from(damaged);
+  AskStore to(fresh);
+  DeliveryStore deliveries(fresh);
+  for (absl::StatusOr<bool> row = ids->Step(); row.ok() && *row;
+       row = ids->Step()) {
+    auto found = from.Find(ids->Text(0));
+    if (!found.ok() || !found->has_value()) continue;
+    AskRow ask = **std::move(found);
+    if (!v1::Ask::State_IsValid(ask.state) || ask.asker_session_id.empty() ||
+        ask.recipient_session_id.empty()) {
+      continue;
+    }
+    INTERCOM_ASSIGN_OR_RETURN(const auto status,
+                              deliveries.FindStatus(ask.delivery_id));
+    ask.sequence = status.has_value() ? status->sequence : 0;
+    INTERCOM_RETURN_IF_ERROR(to.Add(ask).status());
+  }
+  return absl::OkStatus();
+}
+
 // Best effort: up to the first damage.
 absl::Status SalvageReports(Database& damaged, Database& fresh) {
   absl::StatusOr<Statement> keys = damaged.Prepare(
@@ -273,6 +302,7 @@ absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
   INTERCOM_RETURN_IF_ERROR(SalvageJobs(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageHandoffs(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageReports(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageAsks(**damaged, fresh));
   return salvaged;
 }
 

@@ -1,113 +1,141 @@
 #ifndef PI_INTERCOM_BROKER_WORK_ASK_DESK_H_
 #define PI_INTERCOM_BROKER_WORK_ASK_DESK_H_
 
-#include <optional>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "broker/base/clock.h"
+#include "broker/domain/wait_graph.h"
 #include "broker/roster/registrar.h"
 #include "broker/routing/dispatcher.h"
+#include "broker/storage/ask_store.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/state_runner.h"
+#include "broker/work/answer_finder.h"
+#include "broker/work/ask_waits.h"
 #include "broker/work/peer_directory.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/ask.pb.h"
-#include "intercom/v1/message.pb.h"
 
 namespace intercom {
 
-// What an envelope answers.
-struct AnswerTarget {
-  // The delivery that it answers.
-  std::string delivery_id;
-  bool is_ask = false;
-  // Its sender, who gets the answer.
-  std::string session_id;
-  std::string name;
-};
-
-// Asks: opens them, finds what a reply answers, lets their senders wait, and
-// ends those that nobody answers. Asks are rows; who waits is memory, and comes
-// back after a restart as the waits are repeated.
+// Asks: opens them, lets their senders wait, and ends those that nobody
+// answers. Asks are rows; who waits is memory, and comes back after a restart
+// as the waits are repeated.
 //
-// AwaitReply and ListAsks are thread-safe and call `done` once, on the state's
-// thread or on one that only hands answers on. The rest is called on the
-// state's thread; what takes Effects, inside a command.
+// AwaitReply, CancelWait, ListAsks and Drain are thread-safe; `done` is called
+// once, on the state's thread or on one that only hands answers on. The rest is
+// called on the state's thread; what takes Effects, inside a command.
 class AskDesk : public AttachmentObserver {
  public:
   static constexpr int kMaxOpen = 8;
-  // For how long an ask stays an edge when nobody waits any more.
-  static constexpr absl::Duration kEdgeGrace = absl::Seconds(10);
-  // For how long a recipient may be away before its ask ends.
-  static constexpr absl::Duration kRecipientGrace = absl::Seconds(15);
-  // For how long an unanswered ask is listed.
-  static constexpr absl::Duration kListed = absl::Hours(24);
+  static constexpr absl::Duration kMostWait = absl::Seconds(30);
 
-  // All must outlive this object.
+  // All must outlive this object. Ends of deliveries reach it through
+  // `dispatcher`.
   AskDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
-          DeliveryStore& deliveries, Dispatcher& dispatcher, const Clock& clock)
-      : runner_(runner),
-        workspaces_(workspaces),
-        roster_(roster),
-        deliveries_(deliveries),
-        dispatcher_(dispatcher),
-        clock_(clock) {}
+          AskStore& asks, DeliveryStore& deliveries, Dispatcher& dispatcher,
+          const Clock& clock);
 
-  // At start, before the first command, and after a failed commit.
+  // At start, before the first command.
   absl::Status Load();
 
-  // What the REPLY, or the message with reply_to, of `request` answers. `to` is
-  // whom its `to` names, where it names anybody. Errors as MessageService.Send:
-  // NOTHING_TO_REPLY_TO, UNKNOWN_REPLY_TARGET, AMBIGUOUS_REPLY.
-  absl::StatusOr<AnswerTarget> FindAnswered(
-      const DecidedCall& call, const v1::SendRequest& request,
-      const std::optional<PeerTarget>& to) const;
+  // What replies answer.
+  const AnswerFinder& answers() const { return answers_; }
 
-  // The one open ask of `recipient` to the caller that somebody waits for:
-  // what a plain message to it answers. nullopt if there is none or more.
-  absl::StatusOr<std::optional<AnswerTarget>> InferAnswered(
-      const DecidedCall& call, std::string_view recipient) const;
+  // Whether the caller may ask `target` with `envelope`: RECIPIENT_AWAY,
+  // ASKS_FULL, ASK_OPEN, ASK_CYCLE. One that `envelope` supersedes does not
+  // count.
+  absl::Status CheckAsk(const DecidedCall& call, const PeerTarget& target,
+                        const v1::Envelope& envelope) const;
 
-  // Whether the caller may ask `target`: RECIPIENT_AWAY, ASKS_FULL, ASK_OPEN,
-  // ASK_CYCLE.
-  absl::Status CheckAsk(const DecidedCall& call,
-                        const PeerTarget& target) const;
-
-  // Inside the command that accepted `record`: opens it if it is an ask, and
-  // closes the one that it answers. A reply whose asker waits is set aside for
-  // it.
+  // Inside the command that accepted `record`, perhaps as a repeat: opens it if
+  // it is an ask, closes the one that it answers, and cancels one that it
+  // supersedes. A reply whose asker waits is one that was accepted as set
+  // aside.
   absl::Status OnAccepted(const v1::DeliveryRecord& record,
                           const std::string& scope, Effects& effects);
-  // Inside the command that ended the delivery of an ask otherwise: cancelled,
-  // superseded, expired, refused, dead-lettered.
-  absl::Status OnEnded(const v1::DeliveryRecord& record, Effects& effects);
+  // Inside a command: the asker takes it back, whatever comes of its delivery.
+  // Does nothing to what is no open ask.
+  absl::Status Cancel(const std::string& delivery_id, Effects& effects);
+  // Inside the command that gave the open mail of `from` to `to`: asks go with
+  // it.
+  absl::Status OnMailMoved(const std::string& from, const std::string& to,
+                           Effects& effects);
 
-  using AwaitDone =
-      absl::AnyInvocable<void(absl::StatusOr<v1::AwaitReplyResponse>)>;
-  void AwaitReply(CallerEvidence evidence, v1::AwaitReplyRequest request,
-                  AwaitDone done);
+  using AwaitDone = AskWaits::Done;
+  // As AskService.AwaitReply. Returns what CancelWait takes.
+  int64_t AwaitReply(CallerEvidence evidence, v1::AwaitReplyRequest request,
+                     AwaitDone done);
+  // Whoever waited has gone: `done` is called with CANCELLED if it was not yet.
+  void CancelWait(int64_t ticket);
   using ListDone =
       absl::AnyInvocable<void(absl::StatusOr<v1::ListAsksResponse>)>;
   void ListAsks(CallerEvidence evidence, v1::ListAsksRequest request,
                 ListDone done);
 
-  // Ends asks whose time is over or whose recipients stayed away, and what
-  // nobody waits for any more.
+  // For whose replies the session waits.
+  std::vector<std::string> WaitsFor(std::string_view session_id) const;
+
+  // Once a second: ends asks whose time is over or whose recipients stayed
+  // away, and releases replies that nobody waits for any more.
   void Tick();
+  // From now on nobody waits: each is answered with its ask as it is.
+  void Drain();
 
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment& attachment, bool restarting) override;
 
  private:
+  absl::Status Open(const v1::DeliveryRecord& record, const std::string& scope,
+                    Effects& effects);
+  absl::Status Answer(const v1::DeliveryRecord& reply, Effects& effects);
+  absl::Status Settle(const std::string& delivery_id, v1::Ask::State state,
+                      Effects& effects);
+  // Inside the command that ended a delivery. True if whoever waits is told.
+  absl::StatusOr<bool> OnEnded(const std::string& delivery_id,
+                               v1::DeliveryEnd end, Effects& effects);
+  AskWaits::Opened OpenedAs(const AskRow& ask) const;
+
+  void BeginWait(int64_t ticket, const CallerEvidence& evidence,
+                 const v1::AwaitReplyRequest& request, AwaitDone done);
+  void EndWait(int64_t ticket);
+  // Answers everybody who waits for it.
+  void Wake(const std::string& delivery_id);
+  // Answers with the ask as it is. A reply is taken by that.
+  void Respond(const std::string& delivery_id, std::vector<AwaitDone> dones);
+  absl::StatusOr<v1::AwaitReplyResponse> Take(const std::string& delivery_id,
+                                              Effects& effects);
+
+  absl::StatusOr<v1::Ask> Describe(const AskRow& ask) const;
+  // The asks to this session changed: it is told after the batch.
+  void Changed(const std::string& session_id);
+  void TellChanges();
+  void TellPending(Attachment& attachment, bool none_too);
+  absl::Status Cycle(const std::vector<WaitEdge>& way,
+                     const PeerTarget& target) const;
+  std::string NameOf(const std::string& session_id) const;
+
   StateRunner& runner_;
   Workspaces& workspaces_;
   Roster& roster_;
+  AskStore& asks_;
   DeliveryStore& deliveries_;
   Dispatcher& dispatcher_;
   const Clock& clock_;
+  AskWaits waits_;
+  AnswerFinder answers_;
+  std::atomic<int64_t> last_ticket_ = 0;
+  // Whose asks changed since they were told.
+  std::set<std::string> changed_;
+  bool draining_ = false;
 };
 
 }  // namespace intercom

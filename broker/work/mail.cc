@@ -138,13 +138,18 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
   std::optional<AnswerTarget> answered;
   if (is_answer) {
     INTERCOM_ASSIGN_OR_RETURN(answered,
-                              asks_.FindAnswered(call, request, target));
-    INTERCOM_ASSIGN_OR_RETURN(target, peers_.Find(call, answered->session_id));
+                              asks_.answers().Find(call, request, target));
+    target = PeerTarget{answered->session_id, answered->name};
+    if (answered->is_session) {
+      INTERCOM_ASSIGN_OR_RETURN(target,
+                                peers_.Find(call, answered->session_id));
+    }
   } else if (sent.kind() == v1::ENVELOPE_KIND_ASK) {
-    INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target));
+    INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target, sent));
   } else {
-    INTERCOM_ASSIGN_OR_RETURN(answered,
-                              asks_.InferAnswered(call, target->session_id));
+    INTERCOM_ASSIGN_OR_RETURN(
+        answered,
+        asks_.answers().Infer(call, target->session_id, request.trigger()));
   }
   if (answered.has_value()) {
     envelope = envelope.AsAnswerTo(answered->delivery_id, answered->is_ask);
@@ -152,6 +157,7 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
   INTERCOM_RETURN_IF_ERROR(AnswerReport(call, sent, target->session_id));
   Recipient recipient{target->session_id, target->name, {}, call.scope};
   if (!target->configured) recipient.expires_after = kUnconfiguredKept;
+  recipient.set_aside = answered.has_value() && answered->is_awaited;
   return Addressed{std::move(envelope), std::move(recipient)};
 }
 
@@ -292,32 +298,6 @@ absl::StatusOr<v1::DeliveryRecord> Mail::FindOne(const std::string& id) {
                "several messages have an id that begins so; give more of "
                "it:" +
                    candidates);
-}
-
-void Mail::Withdraw(CallerEvidence evidence, std::string envelope_id,
-                    RecordDone done) {
-  runner_.PostTask([this, evidence = std::move(evidence),
-                    envelope_id = std::move(envelope_id),
-                    done = std::move(done)]() mutable {
-    const auto caller =
-        workspaces_.callers().ResolveFor(Operation::kMessageWithdraw, evidence);
-    if (!caller.ok()) return done(caller.status());
-    if (absl::Status valid = CheckEnvelopeId(envelope_id); !valid.ok()) {
-      return done(valid);
-    }
-    const std::string id = DeliveryId(caller->session_id, envelope_id);
-    dispatcher_.Withdraw(
-        id, v1::DELIVERY_END_CANCELLED, "withdrawn by its sender",
-        [this, id, done = std::move(done)](const absl::Status& status) mutable {
-          if (!status.ok()) return done(status);
-          runner_.PostTask([this, id, done = std::move(done)]() mutable {
-            auto record = deliveries_.Find(id);
-            if (!record.ok()) return done(record.status());
-            if (!record->has_value()) return done(UnknownEnvelope(id));
-            done(**std::move(record));
-          });
-        });
-  });
 }
 
 void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,

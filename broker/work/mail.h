@@ -53,8 +53,10 @@ class Mail {
       absl::AnyInvocable<void(absl::StatusOr<v1::DeliveryRecord>)>;
   void Send(CallerEvidence evidence, v1::SendRequest request, RecordDone done);
   void Get(CallerEvidence evidence, std::string id, RecordDone done);
-  void Withdraw(CallerEvidence evidence, std::string envelope_id,
-                RecordDone done);
+  using WithdrawDone =
+      absl::AnyInvocable<void(absl::StatusOr<v1::WithdrawMessageResponse>)>;
+  void Withdraw(CallerEvidence evidence, v1::WithdrawMessageRequest request,
+                WithdrawDone done);
 
   using ListDone =
       absl::AnyInvocable<void(absl::StatusOr<v1::ListMessagesResponse>)>;
@@ -71,6 +73,12 @@ class Mail {
   struct Addressed {
     ValidatedEnvelope envelope;
     Recipient recipient;
+  };
+
+  struct Withdrawal {
+    std::string id;
+    bool request_if_late = false;
+    std::shared_ptr<WithdrawDone> done;
   };
 
   // Below: on the state's thread.
@@ -93,6 +101,9 @@ class Mail {
   absl::Status AnswerReport(const DecidedCall& call,
                             const v1::Envelope& envelope,
                             const std::string& recipient);
+  void BeginWithdraw(const Withdrawal& withdrawal);
+  absl::Status EndWithdraw(const Withdrawal& withdrawal,
+                           const absl::Status& outcome, Effects& effects);
   absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
   void ListIn(HistoryFilter filter, ListDone done);
 

@@ -20,6 +20,7 @@
 
 #include "broker/base/home.h"
 #include "broker/base/mutex.h"
+#include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
@@ -137,6 +138,7 @@ class BrokerClient {
   const std::shared_ptr<grpc::Channel> channel;
   const std::unique_ptr<v1::SessionService::Stub> sessions;
   const std::unique_ptr<v1::MessageService::Stub> messages;
+  const std::unique_ptr<v1::AskService::Stub> asks;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspaces;
   const std::unique_ptr<v1::WorkService::Stub> work;
   const std::unique_ptr<v1::InspectionService::Stub> inspection;
@@ -146,6 +148,7 @@ class BrokerClient {
       : channel(std::move(to)),
         sessions(v1::SessionService::NewStub(channel)),
         messages(v1::MessageService::NewStub(channel)),
+        asks(v1::AskService::NewStub(channel)),
         workspaces(v1::WorkspaceService::NewStub(channel)),
         work(v1::WorkService::NewStub(channel)),
         inspection(v1::InspectionService::NewStub(channel)),

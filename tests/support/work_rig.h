@@ -73,6 +73,16 @@ class WorkRig : public RoutingRig {
     return record;
   }
 
+  // The sender takes its envelope back.
+  absl::StatusOr<v1::WithdrawMessageResponse> TakeBack(
+      const CallerEvidence& evidence, const std::string& envelope_id,
+      bool request_if_late = false) {
+    v1::WithdrawMessageRequest request;
+    request.set_envelope_id(envelope_id);
+    request.set_request_if_late(request_if_late);
+    return CallOn(mail_, &Mail::Withdraw, evidence, request);
+  }
+
   template <typename Response>
   using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
   // Calls a method of a desk and waits for its answer.
@@ -204,7 +214,8 @@ class WorkRig : public RoutingRig {
   RosterView view_{roster_, mailboxes_, session_store_, reports_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
   PeerDirectory peers_{workspaces_, mirror_, roster_, session_store_, view_};
-  AskDesk asks_{*runner_,    workspaces_, roster_,
+  AskStore ask_store_{runner_->database()};
+  AskDesk asks_{*runner_,    workspaces_, roster_, ask_store_,
                 deliveries_, dispatcher_, clock_};
   Mail mail_{*runner_,    workspaces_,   roster_,  dispatcher_,
              deliveries_, report_store_, *reader_, fences_,
@@ -236,6 +247,7 @@ class WorkRig : public RoutingRig {
       return dispatcher_.OnEntries(gone, added);
     });
     registrar_.AddObserver(controls_);
+    registrar_.AddObserver(asks_);
     registrar_.AddObserver(news_);
     registrar_.AddObserver(observations_);
     controls_.SetOnResolved([this](const auto&... outcome) {

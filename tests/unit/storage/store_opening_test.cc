@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "broker/base/proto_time.h"
+#include "broker/storage/ask_store.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/report_store.h"
@@ -91,6 +92,19 @@ class StoreOpeningTest : public ::testing::Test {
     report.set_status(static_cast<v1::Report::Status>(99));  // Damage.
     ASSERT_THAT(ReportStore(*opened.db).Save("/project", "dave", report),
                 IsOk());
+    AskRow ask;
+    ask.delivery_id = "alice/open-3";
+    ask.sequence = 4'000;
+    ask.asker_session_id = "alice";
+    ask.recipient_session_id = "bob";
+    ask.asked_at = kNow;
+    ask.deadline_at = kNow + absl::Minutes(10);
+    ASSERT_THAT(AskStore(*opened.db).Add(ask), IsOk());
+    ask.delivery_id = "alice/injected-long-ago";
+    ASSERT_THAT(AskStore(*opened.db).Add(ask), IsOk());
+    ask.delivery_id = "alice/damaged";
+    ask.state = static_cast<v1::Ask::State>(99);
+    ASSERT_THAT(AskStore(*opened.db).Add(ask), IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
 
@@ -194,6 +208,26 @@ TEST_F(StoreOpeningTest, ADamagedStoreIsMovedAsideAndItsMailSaved) {
               HasSubstr("state.db.corrupt-20270115T080000Z"));
   EXPECT_THAT(Files(),
               ::testing::Contains("state.db.corrupt-20270115T080000Z"));
+}
+
+TEST_F(StoreOpeningTest, AsksAreSavedSoThatWhoWaitsGetsItsReply) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  AskStore asks(*opened->db);
+  const auto open = asks.OpenOf("alice");
+  ASSERT_THAT(open, IsOk());
+  ASSERT_EQ(open->size(), 2u);
+  for (const AskRow& ask : *open) {
+    EXPECT_EQ(ask.recipient_session_id, "bob");
+    EXPECT_EQ(ask.deadline_at, kNow + absl::Minutes(10));
+    // Sequences are those of the new store.
+    const auto record = DeliveryStore(*opened->db).Find(ask.delivery_id);
+    EXPECT_EQ(ask.sequence, record->has_value() ? (*record)->sequence() : 0);
+  }
 }
 
 TEST_F(StoreOpeningTest, DeliveredStatesSessionsAndPinsAreSavedToo) {

@@ -31,12 +31,6 @@ class MailTest : public WorkRig {
     mail_.Get(Person(), id, answer.Callback());
     return answer.Wait();
   }
-  absl::StatusOr<v1::DeliveryRecord> WithdrawOwn(const TestSession& session,
-                                                 const std::string& id) {
-    RecordAnswer answer;
-    mail_.Withdraw(CallOf(session), id, answer.Callback());
-    return answer.Wait();
-  }
   absl::StatusOr<v1::ListMessagesResponse> List(
       v1::ListMessagesRequest request) {
     Answer<absl::StatusOr<v1::ListMessagesResponse>> answer;
@@ -248,21 +242,63 @@ TEST_F(MailTest, AnAmbiguousPrefixListsWhatItCouldBe) {
 TEST_F(MailTest, ASenderWithdrawsItsOwnMail) {
   Detach(worker_);
   EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
-  const auto record = WithdrawOwn(coordinator_, "e1");
-  ASSERT_THAT(record, IsOk());
-  EXPECT_EQ(record->end(), v1::DELIVERY_END_CANCELLED);
+  const auto answer = TakeBack(CallOf(coordinator_), "e1");
+  ASSERT_THAT(answer, IsOk());
+  EXPECT_EQ(answer->record().end(), v1::DELIVERY_END_CANCELLED);
+  EXPECT_FALSE(answer->requested());
 }
 
 TEST_F(MailTest, NobodyWithdrawsAnothersMail) {
   Detach(worker_);
   EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
-  RecordAnswer answer;
-  mail_.Withdraw(Person(), "e1", answer.Callback());
-  EXPECT_THAT(answer.Wait(),
+  EXPECT_THAT(TakeBack(Person(), "e1", /*request_if_late=*/true),
               FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE"));
   EXPECT_THAT(
-      WithdrawOwn(coordinator_, "no/id"),
+      TakeBack(CallOf(coordinator_), "no/id"),
       FailsWith(absl::StatusCode::kInvalidArgument, "ENVELOPE_INVALID"));
+}
+
+TEST_F(MailTest, ASenderAsksToDisregardWhatIsInTheSessionAlready) {
+  v1::Envelope message = Message("e1-longer-than-eight", "Use branch one.");
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", message), IsOk());
+  SayReceipt(worker_, "c-1/e1-longer-than-eight", v1::Receipt::EVENT_INJECTED);
+  EXPECT_THAT(TakeBack(CallOf(coordinator_), "e1-longer-than-eight"),
+              FailsWith(absl::StatusCode::kFailedPrecondition, "TOO_LATE"));
+  EXPECT_THAT(NoticesOf(worker_, "CANCELLATION_REQUEST"), IsEmpty());
+
+  const auto late = TakeBack(CallOf(coordinator_), "e1-longer-than-eight",
+                             /*request_if_late=*/true);
+
+  ASSERT_THAT(late, IsOk());
+  EXPECT_TRUE(late->requested());
+  EXPECT_EQ(late->record().state(), v1::DELIVERY_STATE_INJECTED);
+  const auto notices = NoticesOf(worker_, "CANCELLATION_REQUEST");
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_TRUE(notices[0].envelope().quiet());
+  EXPECT_EQ(notices[0].sender().session_id(), "c-1");
+  EXPECT_EQ(notices[0].sender().name(), "Coordinator");
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("e1-longe"));
+  EXPECT_THAT(notices[0].envelope().text(), HasSubstr("Use branch one."));
+}
+
+TEST_F(MailTest, ARepeatedRequestToDisregardMakesNoSecondNotice) {
+  const std::string id(64, 'i');
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message(id)), IsOk());
+  SayReceipt(worker_, "c-1/" + id, v1::Receipt::EVENT_INJECTED);
+  for (int i = 0; i < 2; ++i) {
+    const auto late = TakeBack(CallOf(coordinator_), id, true);
+    ASSERT_THAT(late, IsOk());
+    EXPECT_TRUE(late->requested());
+  }
+  EXPECT_THAT(NoticesOf(worker_, "CANCELLATION_REQUEST"), SizeIs(1));
+}
+
+TEST_F(MailTest, WhatHasEndedNeedsNoRequestToDisregardIt) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  SayReceipt(worker_, "c-1/e1", v1::Receipt::EVENT_FAILED, "no room");
+  EXPECT_THAT(TakeBack(CallOf(coordinator_), "e1", true),
+              FailsWith(absl::StatusCode::kFailedPrecondition, "TOO_LATE"));
+  EXPECT_THAT(NoticesOf(worker_, "CANCELLATION_REQUEST"), IsEmpty());
 }
 
 // --- List
@@ -340,9 +376,7 @@ TEST_F(ShortIdsTest, AWithdrawalOfAShortIdIsAnsweredWithItsRecord) {
   WriteConfig(root_, ConfigText({{"c", "Coordinator"}, {"w-1", "Reviewer"}}));
   const TestSession coordinator = Join("c");
   EXPECT_THAT(Send(CallOf(coordinator), "Reviewer", Message("1")), IsOk());
-  RecordAnswer answer;
-  mail_.Withdraw(CallOf(coordinator), "1", answer.Callback());
-  EXPECT_THAT(answer.Wait(), IsOk());
+  EXPECT_THAT(TakeBack(CallOf(coordinator), "1"), IsOk());
 }
 
 }  // namespace
