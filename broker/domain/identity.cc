@@ -22,6 +22,21 @@ absl::Status CheckSessionId(std::string_view id) {
                "slash and no blank at its ends");
 }
 
+absl::Status CheckStableId(std::string_view id) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+  };
+  if (!id.empty() && id.size() <= 64 &&
+      std::all_of(id.begin(), id.end(), is_plain)) {
+    return absl::OkStatus();
+  }
+  return Error(absl::StatusCode::kInvalidArgument, "STABLE_ID_INVALID",
+               "a stable id has 1 to 64 letters, digits, dots, hyphens and "
+               "underscores, which \"" +
+                   SafeLabel(id) + "\" has not; change it and start again");
+}
+
 std::string DeliveryId(std::string_view sender_session_id,
                        std::string_view envelope_id) {
   std::string id(sender_session_id);

@@ -17,6 +17,10 @@ inline constexpr size_t kMaxSessionIdBytes = 256;
 // without control characters, blanks at its ends, or '/'.
 absl::Status CheckSessionId(std::string_view id);
 
+// INVALID_ARGUMENT (STABLE_ID_INVALID) unless `id` is 1 to 64 letters, digits,
+// dots, hyphens and underscores.
+absl::Status CheckStableId(std::string_view id);
+
 // `<sender session id>/<envelope id>`: what an envelope is known by.
 std::string DeliveryId(std::string_view sender_session_id,
                        std::string_view envelope_id);

@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <wctype.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace intercom {
@@ -96,6 +97,20 @@ std::string FoldName(std::string_view name) {
   }
   return folded;
 }
+
+std::string_view Trimmed(std::string_view text) {
+  size_t begin = text.size();
+  size_t end = 0;
+  for (size_t i = 0; i < text.size();) {
+    const size_t at = i;
+    if (IsSpace(Next(text, i))) continue;
+    begin = std::min(begin, at);
+    end = i;
+  }
+  return begin < end ? text.substr(begin, end - begin) : std::string_view();
+}
+
+std::string NameKey(std::string_view name) { return FoldName(Trimmed(name)); }
 
 std::string ContentHash(std::string_view bytes) {
   // FNV-1a with 128 bits.

@@ -25,6 +25,13 @@ bool HasControlCharacter(std::string_view text);
 // every script that knows it.
 std::string FoldName(std::string_view name);
 
+// `text` without white space at its ends.
+std::string_view Trimmed(std::string_view text);
+
+// What the name that a person gave is found by: its fold without white space
+// around it. Empty where it is blank.
+std::string NameKey(std::string_view name);
+
 // A stable hash of `bytes`: 32 hexadecimal characters. Tells versions apart; it
 // is no protection against somebody who looks for collisions.
 std::string ContentHash(std::string_view bytes);

@@ -41,6 +41,9 @@ absl::Status CheckHello(const v1::Hello& hello) {
     return invalid("session_name has more than 512 bytes");
   }
   if (hello.scope().size() > 64) return invalid("scope has more than 64 bytes");
+  if (!hello.stable_id().empty()) {
+    INTERCOM_RETURN_IF_ERROR(CheckStableId(hello.stable_id()));
+  }
   if (hello.cwd().size() > kMaxFieldBytes ||
       hello.workspace_root().size() > kMaxFieldBytes) {
     return invalid("a directory has more than 4,096 bytes");
@@ -203,46 +206,76 @@ void Registrar::TakeSeat(PendingPtr pending) {
 }
 
 void Registrar::Admit(PendingPtr pending, int64_t superseded_epoch) {
-  runner_.PostCommand(
-      {[this, pending, superseded_epoch](Effects& effects) -> absl::Status {
-         const v1::Hello& hello = pending->hello;
-         std::shared_ptr<const Workspace> workspace;
-         if (pending->snapshot != nullptr) {
-           INTERCOM_ASSIGN_OR_RETURN(
-               workspace,
-               mirror_.Apply(*pending->snapshot, pending->created, effects));
-         }
-         SessionRow row;
-         row.session_id = hello.session_id();
-         row.workspace_root = workspace == nullptr ? "" : workspace->root;
-         row.cwd = pending->discovery.cwd_canonical;
-         row.scope = hello.scope();
-         row.name = hello.session_name();
-         row.host_kind = hello.host_kind();
-         row.host_version = hello.host_version();
-         row.role = workspace == nullptr ? v1::ROLE_PEER
-                                         : workspace->RoleOf(row.session_id);
-         row.attached_at = row.last_seen_at = clock_.Now();
-         row.host_pid = hello.host_pid();
-         row.host_start_ticks = hello.host_start_ticks();
-         if (on_admit_) {
-           INTERCOM_ASSIGN_OR_RETURN(
-               row.launch_job_id,
-               on_admit_(hello, row.workspace_root, effects));
-         }
-         INTERCOM_ASSIGN_OR_RETURN(const int64_t epoch, sessions_.Attach(row));
-         effects.AfterCommit([this, pending, epoch, superseded_epoch,
-                              launch_job_id = row.launch_job_id,
-                              workspace = std::move(workspace)] {
-           Seat(pending, epoch, superseded_epoch, launch_job_id, workspace);
-         });
-         return absl::OkStatus();
-       },
-       [pending](const absl::Status& status) { pending->done(status); }});
+  const std::string id = pending->hello.session_id();
+  roster_.BeginArrival(id);
+  runner_.PostCommand({[this, pending, superseded_epoch](Effects& effects) {
+                         return Store(pending, superseded_epoch, effects);
+                       },
+                       [this, pending, id](const absl::Status& status) {
+                         roster_.EndArrival(id);
+                         pending->done(status);
+                       }});
 }
 
-void Registrar::Seat(PendingPtr pending, int64_t epoch,
-                     int64_t superseded_epoch, const std::string& launch_job_id,
+absl::Status Registrar::Store(const PendingPtr& pending,
+                              int64_t superseded_epoch, Effects& effects) {
+  const v1::Hello& hello = pending->hello;
+  std::shared_ptr<const Workspace> workspace;
+  if (pending->snapshot != nullptr) {
+    INTERCOM_ASSIGN_OR_RETURN(
+        workspace,
+        mirror_.Apply(*pending->snapshot, pending->created, effects));
+  }
+  SessionRow row;
+  row.session_id = hello.session_id();
+  row.workspace_root = workspace == nullptr ? "" : workspace->root;
+  row.cwd = pending->discovery.cwd_canonical;
+  row.scope = hello.scope();
+  row.name = hello.session_name();
+  row.host_kind = hello.host_kind();
+  row.host_version = hello.host_version();
+  row.role =
+      workspace == nullptr ? v1::ROLE_PEER : workspace->RoleOf(row.session_id);
+  row.attached_at = row.last_seen_at = clock_.Now();
+  row.host_pid = hello.host_pid();
+  row.host_start_ticks = hello.host_start_ticks();
+  INTERCOM_ASSIGN_OR_RETURN(const bool is_free,
+                            IsStableIdFree(hello, workspace.get()));
+  if (is_free) row.stable_id = hello.stable_id();
+  if (on_admit_) {
+    INTERCOM_ASSIGN_OR_RETURN(row.launch_job_id,
+                              on_admit_(hello, row.workspace_root, effects));
+  }
+  INTERCOM_ASSIGN_OR_RETURN(row.epoch, sessions_.Attach(row));
+  if (on_arrival_) {
+    INTERCOM_RETURN_IF_ERROR(
+        on_arrival_({row, hello.start_reason(), false}, effects));
+  }
+  effects.AfterCommit([this, pending, row = std::move(row), superseded_epoch,
+                       workspace = std::move(workspace)] {
+    roster_.EndArrival(row.session_id);
+    Seat(pending, row, superseded_epoch, workspace);
+  });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Registrar::IsStableIdFree(
+    const v1::Hello& hello, const Workspace* workspace) const {
+  const std::string& wanted = hello.stable_id();
+  if (wanted.empty() || wanted == hello.session_id()) return true;
+  const Attachment* holder = roster_.FindByStableId(hello.scope(), wanted);
+  if (holder != nullptr && holder->session_id != hello.session_id()) {
+    return false;
+  }
+  if (workspace != nullptr && workspace->EntryOf(wanted) != nullptr) {
+    return false;
+  }
+  INTERCOM_ASSIGN_OR_RETURN(const auto session, sessions_.Find(wanted));
+  return !session.has_value();
+}
+
+void Registrar::Seat(PendingPtr pending, const SessionRow& row,
+                     int64_t superseded_epoch,
                      std::shared_ptr<const Workspace> workspace) {
   const v1::Hello& hello = pending->hello;
   if (Attachment* live = roster_.Find(hello.session_id()); live != nullptr) {
@@ -259,17 +292,26 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
   }
   Attachment attachment;
   attachment.session_id = hello.session_id();
-  attachment.epoch = epoch;
+  attachment.epoch = row.epoch;
   attachment.token = NewSecret(random_);
   attachment.link = pending->link;
   attachment.hello = hello;
-  attachment.launch_job_id = launch_job_id;
+  attachment.launch_job_id = row.launch_job_id;
   attachment.session_name = hello.session_name();
+  attachment.cwd = row.cwd;
+  // Another one may have been admitted with it at the same moment.
+  if (roster_.FindByStableId(row.scope, row.stable_id) == nullptr) {
+    attachment.stable_id = row.stable_id;
+  } else {
+    runner_.PostCommand({[this, id = row.session_id](Effects&) {
+                           return sessions_.SetStableId(id, "");
+                         },
+                         nullptr});
+  }
   attachment.since = clock_.Now();
-  attachment.root = workspace == nullptr ? "" : workspace->root;
-  attachment.project_directory = workspace == nullptr
-                                     ? pending->discovery.cwd_canonical
-                                     : pending->discovery.project_directory;
+  attachment.root = row.workspace_root;
+  attachment.project_directory =
+      workspace == nullptr ? row.cwd : pending->discovery.project_directory;
   // The kernel's word counts more than the client's, where it is known.
   const std::vector<int64_t>& ancestry = pending->peer.ancestry;
   const bool is_ancestor = std::find(ancestry.begin(), ancestry.end(),
@@ -288,13 +330,13 @@ void Registrar::Seat(PendingPtr pending, int64_t epoch,
     }
   }
   spdlog::info("attach session={} epoch={} role={} host={} pid={}",
-               attachment.session_id, epoch, RoleName(attachment.role),
+               attachment.session_id, row.epoch, RoleName(attachment.role),
                SafeLabel(hello.host_kind(), 32), attachment.host_pid);
   Attachment& added = roster_.Insert(std::move(attachment));
   v1::AttachResponse frame;
   *frame.mutable_welcome() =
       WelcomeFor(added, workspace.get(), pending->created);
-  pending->done(SessionKey{added.session_id, epoch});
+  pending->done(SessionKey{added.session_id, row.epoch});
   added.link->Send(std::move(frame));
   for (AttachmentObserver* observer : observers_) observer->OnAttached(added);
 }
@@ -323,6 +365,19 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
   welcome.set_broker_pid(facts_.pid);
   welcome.set_workspace_created(created);
   for (const std::string& notice : facts_.notices) welcome.add_notices(notice);
+  welcome.set_stable_id(attachment.stable_id);
+  if (const std::string& wanted = attachment.hello.stable_id();
+      wanted != attachment.stable_id) {
+    const Attachment* holder =
+        roster_.FindByStableId(attachment.hello.scope(), wanted);
+    welcome.add_notices(
+        "the stable id " + wanted + " is that of session " +
+        (holder == nullptr
+             ? wanted
+             : holder->session_id + " in " + SafeLabel(holder->cwd, 1024)) +
+        ", so this session is known by its own id only; give each session a "
+        "stable id of its own, or end that one and start this one again");
+  }
   if (workspace != nullptr &&
       !workspace->claimed_coordinator_session_id.empty()) {
     welcome.add_notices(

@@ -87,6 +87,21 @@ class Registrar {
   // Before the first Attach.
   void SetOnAdmit(OnAdmit on_admit) { on_admit_ = std::move(on_admit); }
 
+  // Called inside the command that stores that the session `row` came, or took
+  // another name. An error fails it.
+  struct Arrival {
+    SessionRow row;
+    // Why its host started. Unspecified for another name.
+    v1::StartReason reason = v1::START_REASON_UNSPECIFIED;
+    bool renamed = false;
+  };
+  using OnArrival =
+      absl::AnyInvocable<absl::Status(const Arrival&, Effects& effects)>;
+  // Before the first Attach.
+  void SetOnArrival(OnArrival on_arrival) {
+    on_arrival_ = std::move(on_arrival);
+  }
+
   using Done = absl::AnyInvocable<void(absl::StatusOr<SessionKey>)>;
   // Registers a session. On success `done` is called, then Welcome is the first
   // frame on `link`. Refusals as described at
@@ -133,9 +148,14 @@ class Registrar {
   void RefreshAndTakeSeat(PendingPtr pending);
   void TakeSeat(PendingPtr pending);
   void Admit(PendingPtr pending, int64_t superseded_epoch);
-  void Seat(PendingPtr pending, int64_t epoch, int64_t superseded_epoch,
-            const std::string& launch_job_id,
+  absl::Status Store(const PendingPtr& pending, int64_t superseded_epoch,
+                     Effects& effects);
+  void Seat(PendingPtr pending, const SessionRow& row, int64_t superseded_epoch,
             std::shared_ptr<const Workspace> workspace);
+  // Whether the session may have the stable id of its Hello: nobody else is
+  // known by it.
+  absl::StatusOr<bool> IsStableIdFree(const v1::Hello& hello,
+                                      const Workspace* workspace) const;
   void Leave(const Attachment& attachment, bool restarting);
   void RefreshRoles(const Workspace& workspace);
   v1::Welcome WelcomeFor(const Attachment& attachment,
@@ -152,6 +172,7 @@ class Registrar {
   const Facts facts_;
   std::vector<AttachmentObserver*> observers_;
   OnAdmit on_admit_;
+  OnArrival on_arrival_;
   // Newcomers that wait for a seat, by session.
   absl::flat_hash_map<std::string, PendingPtr> waiting_;
   bool draining_ = false;

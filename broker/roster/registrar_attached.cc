@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "broker/base/error.h"
+#include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/permissions.h"
 #include "broker/roster/registrar.h"
@@ -20,7 +21,7 @@ void Registrar::Leave(const Attachment& attachment, bool restarting) {
   spdlog::info("detach session={} epoch={} restarting={}", left.session_id,
                left.epoch, restarting);
   runner_.PostCommand({[this, id = left.session_id](Effects&) {
-                         return sessions_.SetSeen(id, clock_.Now());
+                         return sessions_.SetLeft(id, clock_.Now());
                        },
                        nullptr});
   for (AttachmentObserver* observer : observers_) {
@@ -55,6 +56,12 @@ void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
         if (!activity.label().empty()) {
           activity.set_label(SafeLabel(activity.label(), 64));
         }
+        if (!activity.tool().empty()) {
+          activity.set_tool(SafeLabel(activity.tool(), 64));
+        }
+        if (!activity.note().empty()) {
+          activity.set_note(SafeLabel(activity.note(), 80));
+        }
         if (!activity.model().empty()) {
           activity.set_model(SafeLabel(activity.model(), 128));
         }
@@ -73,11 +80,21 @@ void Registrar::Rename(SessionKey key, std::string name) {
   runner_.PostTask([this, key = std::move(key), name = std::move(name)] {
     Attachment* attachment = Present(key);
     if (attachment == nullptr || name.size() > kMaxNameBytes) return;
+    if (attachment->session_name == name) return;
     attachment->session_name = name;
-    runner_.PostCommand({[this, id = key.session_id, name](Effects&) {
-                           return sessions_.SetName(id, name);
-                         },
-                         nullptr});
+    runner_.PostCommand(
+        {[this, id = key.session_id, name](Effects& effects) -> absl::Status {
+           INTERCOM_RETURN_IF_ERROR(sessions_.SetName(id, name));
+           if (!on_arrival_) return absl::OkStatus();
+           INTERCOM_ASSIGN_OR_RETURN(auto row, sessions_.Find(id));
+           if (!row.has_value()) return absl::OkStatus();
+           return on_arrival_(
+               {*std::move(row), v1::START_REASON_UNSPECIFIED, true}, effects);
+         },
+         [id = key.session_id](const absl::Status& status) {
+           spdlog::error("the name of {} was not stored: {}", id,
+                         MessageOf(status));
+         }});
   });
 }
 

@@ -73,6 +73,27 @@ const Attachment* Roster::FindByHost(const std::vector<int64_t>& pids) const {
   return nullptr;
 }
 
+const Attachment* Roster::FindByStableId(std::string_view scope,
+                                         std::string_view stable_id) const {
+  if (stable_id.empty()) return nullptr;
+  for (const auto& [order, attachment] : by_order_) {
+    if (attachment->stable_id == stable_id &&
+        attachment->hello.scope() == scope) {
+      return attachment;
+    }
+  }
+  return nullptr;
+}
+
+void Roster::EndArrival(const std::string& session_id) {
+  const auto found = arriving_.find(session_id);
+  if (found != arriving_.end() && --found->second == 0) arriving_.erase(found);
+}
+
+bool Roster::IsArriving(std::string_view session_id) const {
+  return arriving_.contains(Key(session_id));
+}
+
 std::vector<Attachment*> Roster::InWorkspace(std::string_view root) {
   std::vector<Attachment*> found;
   for (const auto& [order, attachment] : by_order_) {
@@ -83,6 +104,12 @@ std::vector<Attachment*> Roster::InWorkspace(std::string_view root) {
 
 std::vector<Attachment*> Roster::All() {
   std::vector<Attachment*> found;
+  for (const auto& [order, attachment] : by_order_) found.push_back(attachment);
+  return found;
+}
+
+std::vector<const Attachment*> Roster::All() const {
+  std::vector<const Attachment*> found;
   for (const auto& [order, attachment] : by_order_) found.push_back(attachment);
   return found;
 }

@@ -47,11 +47,20 @@ struct Attachment {
   // Whether it works under its entry. One without an entry was configured so
   // lately, if at all, that the roster does not know yet.
   bool has_loaded() const { return !awaits_reload && entry.has_value(); }
+  // Canonical directory of its host.
+  std::string cwd;
+  // The address that its person pinned. Empty where there is none, or another
+  // session has it.
+  std::string stable_id;
   // Latest activity; `at` unset before the first.
   v1::Activity activity;
   // The session's own name.
   std::string session_name;
   absl::Time since;
+  // What it is called: the configured name, else its own. May be empty.
+  const std::string& name() const {
+    return entry.has_value() ? entry->name() : session_name;
+  }
   // True until it leaves. The one thing of it that other threads may hold and
   // read.
   std::shared_ptr<const std::atomic<bool>> live;
@@ -82,9 +91,20 @@ class Roster {
   // The attached session whose host is one of `pids`, nearest first.
   const Attachment* FindByHost(const std::vector<int64_t>& pids) const;
 
+  // Which attached session of the scope has that stable id.
+  const Attachment* FindByStableId(std::string_view scope,
+                                   std::string_view stable_id) const;
+
+  // Whether the session is being admitted: it is as good as there, and what
+  // commands store for it is not seen here yet. Counted.
+  void BeginArrival(const std::string& session_id) { ++arriving_[session_id]; }
+  void EndArrival(const std::string& session_id);
+  bool IsArriving(std::string_view session_id) const;
+
   // Attachments of one workspace, or all, in the order of attachment.
   std::vector<Attachment*> InWorkspace(std::string_view root);
   std::vector<Attachment*> All();
+  std::vector<const Attachment*> All() const;
   size_t size() const { return by_session_.size(); }
 
   struct PresenceMark {
@@ -112,6 +132,7 @@ class Roster {
   absl::flat_hash_map<std::string, int64_t> order_of_;
   int64_t next_order_ = 1;
   absl::flat_hash_map<std::string, Departure> departures_;
+  absl::flat_hash_map<std::string, int> arriving_;
 };
 
 }  // namespace intercom

@@ -140,6 +140,28 @@ absl::Status Dispatcher::AddNotice(const v1::Sender& sender,
   return Accept(envelope, sender, recipient, effects).status();
 }
 
+absl::StatusOr<int64_t> Dispatcher::MoveMail(const std::string& from,
+                                             int64_t left_sequence,
+                                             const std::string& to,
+                                             std::string_view evidence,
+                                             Effects& effects) {
+  const auto never_offered = [&](const DeliveryStatus& status) {
+    return status.state < v1::DELIVERY_STATE_DELIVERED &&
+           (status.sequence > left_sequence || !MayHaveArrived(status));
+  };
+  INTERCOM_ASSIGN_OR_RETURN(
+      const int64_t moved,
+      deliveries_.MoveOpen(from, to, never_offered, evidence));
+  if (moved > 0) {
+    effects.AfterCommit([this, to] {
+      // What moved may stand before what it was offered already.
+      if (Outbox* outbox = Find(to)) outbox->Rewind();
+      Pump(to);
+    });
+  }
+  return moved;
+}
+
 void Dispatcher::Pump(const std::string& session_id) {
   Outbox* outbox = Find(session_id);
   if (outbox == nullptr || !outbox->open()) return;

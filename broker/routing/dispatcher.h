@@ -117,6 +117,14 @@ class Dispatcher : public AttachmentObserver {
   // Before the first command.
   void SetOnEnded(OnEnded on_ended) { on_ended_ = std::move(on_ended); }
 
+  // Inside a command: gives the mail of `from`, which is away, to the session
+  // `to`: what waits and was certainly never offered, where deliveries after
+  // `left_sequence` are known not to have been. What is of `to` itself stays.
+  // Returns how many moved.
+  absl::StatusOr<int64_t> MoveMail(const std::string& from,
+                                   int64_t left_sequence, const std::string& to,
+                                   std::string_view evidence, Effects& effects);
+
   // What an agent says of a delivery to its session. Thread-safe.
   void OnReceipt(SessionKey key, v1::Receipt receipt);
   // What a session has of what Reconcile named. Thread-safe.

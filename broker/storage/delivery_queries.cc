@@ -64,6 +64,7 @@ constexpr char kHasNoticeSql[] =
     "CROSS JOIN deliveries d ON d.sequence = e.sequence "
     "WHERE e.recipient_session_id = ? AND e.topic = ? AND e.topic <> '' "
     "  AND e.sender_session_id = ? AND e.kind = ? "
+    "  AND d.recipient_session_id = e.recipient_session_id "
     "  AND (d.state >= 3 OR d.ended = 0) LIMIT 1";
 
 constexpr char kLastSequenceSql[] =
@@ -73,6 +74,7 @@ constexpr char kOpenToSql[] = INTERCOM_SELECT_RECORDS
     "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
     "WHERE e.recipient_session_id = ? AND e.topic = ? AND e.topic <> '' "
     "  AND e.sender_session_id = ? AND e.kind = ? "
+    "  AND d.recipient_session_id = e.recipient_session_id "
     "  AND d.state < 3 AND d.ended = 0 ORDER BY e.sequence";
 
 constexpr char kSupersededSql[] = INTERCOM_SELECT_RECORDS

@@ -30,9 +30,9 @@ constexpr char kInsertDeliverySql[] =
     "  expires_at_us, settled_at_us, accepted_evidence, "
     "  delivered_at_us, delivered_evidence, injected_at_us, "
     "  injected_evidence, seen_at_us, seen_evidence, replied_at_us, "
-    "  replied_evidence) "
+    "  replied_evidence, moved) "
     "VALUES (?, ?, 1, ?, ?, ?, 0, 0, '', ?, 0, ?, "
-    "  0, '', 0, '', 0, '', 0, '')";
+    "  0, '', 0, '', 0, '', 0, '', 0)";
 
 constexpr char kSetWaitSql[] =
     "UPDATE deliveries SET wait_reason = ?1, waiting_since_at_us = ?2 "

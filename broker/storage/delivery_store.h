@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -133,6 +134,15 @@ class DeliveryStore {
   // Ends an open delivery. False, and no change, when it was not open.
   absl::StatusOr<bool> End(int64_t sequence, v1::DeliveryEnd end, absl::Time at,
                            std::string_view evidence);
+
+  // Moves the open deliveries of `from` that `accept` takes to the mailbox of
+  // `to`, with the asks among them, and returns how many. The envelopes stay as
+  // they are; the note goes into the evidence of ACCEPTED. What `to` sent
+  // itself stays.
+  absl::StatusOr<int64_t> MoveOpen(
+      std::string_view from, std::string_view to,
+      absl::FunctionRef<bool(const DeliveryStatus&)> accept,
+      std::string_view evidence);
 
   // Open deliveries to `recipient` that never expire do so at `at`.
   absl::Status SetExpiry(std::string_view recipient, absl::Time at);

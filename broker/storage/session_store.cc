@@ -1,6 +1,9 @@
 #include "broker/storage/session_store.h"
 
+#include <utility>
+
 #include "broker/base/status_macros.h"
+#include "broker/domain/text_rules.h"
 
 namespace intercom {
 namespace {
@@ -8,11 +11,12 @@ namespace {
 #define INTERCOM_SESSION_COLUMNS                                 \
   "session_id, workspace_root, cwd, scope, name, host_kind, "    \
   "host_version, role, epoch, attached_at_us, last_seen_at_us, " \
-  "host_pid, host_start_ticks, launch_job_id, stable_id"
+  "host_pid, host_start_ticks, launch_job_id, stable_id, left_sequence"
 
 constexpr char kAttachSql[] =
     "INSERT INTO sessions (" INTERCOM_SESSION_COLUMNS
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?) "
+    ", folded_name) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (session_id) DO UPDATE SET "
     "  workspace_root = excluded.workspace_root, cwd = excluded.cwd, "
     "  scope = excluded.scope, name = excluded.name, "
@@ -23,13 +27,50 @@ constexpr char kAttachSql[] =
     "  host_pid = excluded.host_pid, "
     "  host_start_ticks = excluded.host_start_ticks, "
     "  launch_job_id = excluded.launch_job_id, "
-    "  stable_id = excluded.stable_id "
+    "  stable_id = excluded.stable_id, "
+    "  left_sequence = excluded.left_sequence, "
+    "  folded_name = excluded.folded_name "
     "RETURNING epoch";
 
 constexpr char kFindSql[] =
     "SELECT " INTERCOM_SESSION_COLUMNS " FROM sessions WHERE session_id = ?";
 
+constexpr char kFindNamedSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE scope = ? AND folded_name = ? AND folded_name <> '' "
+    "ORDER BY last_seen_at_us DESC, session_id DESC LIMIT ?";
+
+constexpr char kFindByStableIdSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE scope = ? AND stable_id = ? AND stable_id <> '' "
+    "ORDER BY last_seen_at_us DESC, session_id DESC LIMIT 1";
+
+// The upper bound is the prefix with the greatest character.
+constexpr char kFindByPrefixSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE session_id >= ? AND session_id <= ? AND scope = ? "
+    "ORDER BY session_id LIMIT ?";
+
+constexpr char kLastSeenSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE scope = ? "
+    "ORDER BY last_seen_at_us DESC, session_id DESC LIMIT ?";
+
+constexpr char kAlikeWithMailSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE session_id IN ("
+    "    SELECT session_id FROM sessions "
+    "    WHERE scope = ?1 AND folded_name = ?2 AND folded_name <> '' "
+    "      AND cwd = ?3 AND workspace_root = ?4 "
+    "    UNION SELECT session_id FROM sessions "
+    "    WHERE scope = ?1 AND stable_id = ?5 AND stable_id <> '') "
+    "  AND session_id <> ?6 AND EXISTS (SELECT 1 FROM mailboxes m "
+    "    WHERE m.recipient_session_id = session_id AND m.envelopes > 0) "
+    "ORDER BY session_id LIMIT ?7";
+
 #undef INTERCOM_SESSION_COLUMNS
+
+constexpr char kGreatestCharacter[] = "\xF4\x8F\xBF\xBF";
 
 SessionRow ReadRow(const Statement& row) {
   return {.session_id = row.String(0),
@@ -46,7 +87,17 @@ SessionRow ReadRow(const Statement& row) {
           .host_pid = row.Int64(11),
           .host_start_ticks = row.Int64(12),
           .launch_job_id = row.String(13),
-          .stable_id = row.String(14)};
+          .stable_id = row.String(14),
+          .left_sequence = row.Int64(15)};
+}
+
+absl::StatusOr<std::vector<SessionRow>> ReadRows(Statement& statement) {
+  std::vector<SessionRow> rows;
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool row, statement.Step());
+    if (!row) return rows;
+    rows.push_back(ReadRow(statement));
+  }
 }
 
 }  // namespace
@@ -56,7 +107,8 @@ absl::StatusOr<int64_t> SessionStore::Attach(const SessionRow& row) {
   attach.Bind(row.session_id, row.workspace_root, row.cwd, row.scope, row.name,
               row.host_kind, row.host_version, row.role, row.attached_at,
               row.last_seen_at, row.host_pid, row.host_start_ticks,
-              row.launch_job_id, row.stable_id);
+              row.launch_job_id, row.stable_id, row.left_sequence,
+              NameKey(row.name));
   INTERCOM_RETURN_IF_ERROR(attach.Step().status());
   const int64_t epoch = attach.Int64(0);
   INTERCOM_RETURN_IF_ERROR(attach.Run());
@@ -72,11 +124,58 @@ absl::StatusOr<std::optional<SessionRow>> SessionStore::Find(
   return ReadRow(find);
 }
 
-absl::Status SessionStore::SetSeen(std::string_view session_id, absl::Time at) {
+absl::StatusOr<std::vector<SessionRow>> SessionStore::FindNamed(
+    std::string_view scope, std::string_view folded_name, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindNamedSql));
+  find.Bind(scope, folded_name, limit);
+  return ReadRows(find);
+}
+
+absl::StatusOr<std::optional<SessionRow>> SessionStore::FindByStableId(
+    std::string_view scope, std::string_view stable_id) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindByStableIdSql));
+  find.Bind(scope, stable_id);
+  INTERCOM_ASSIGN_OR_RETURN(const bool row, find.Step());
+  if (!row) return std::nullopt;
+  return ReadRow(find);
+}
+
+absl::StatusOr<std::vector<SessionRow>> SessionStore::FindByPrefix(
+    std::string_view scope, std::string_view prefix, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindByPrefixSql));
+  find.Bind(prefix, std::string(prefix) + kGreatestCharacter, scope, limit);
+  return ReadRows(find);
+}
+
+absl::StatusOr<std::vector<SessionRow>> SessionStore::LastSeen(
+    std::string_view scope, int limit,
+    absl::FunctionRef<bool(const SessionRow&)> accept) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement last, db_.Prepare(kLastSeenSql));
+  last.Bind(scope, kMaxLooked);
+  std::vector<SessionRow> rows;
+  while (static_cast<int>(rows.size()) < limit) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool found, last.Step());
+    if (!found) break;
+    SessionRow row = ReadRow(last);
+    if (accept(row)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<SessionRow>> SessionStore::AlikeWithMail(
+    const SessionRow& row, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kAlikeWithMailSql));
+  find.Bind(row.scope, NameKey(row.name), row.cwd, row.workspace_root,
+            row.stable_id, row.session_id, limit);
+  return ReadRows(find);
+}
+
+absl::Status SessionStore::SetLeft(std::string_view session_id, absl::Time at) {
   INTERCOM_ASSIGN_OR_RETURN(
       Statement set,
-      db_.Prepare(
-          "UPDATE sessions SET last_seen_at_us = ? WHERE session_id = ?"));
+      db_.Prepare("UPDATE sessions SET last_seen_at_us = ?, left_sequence = "
+                  "  (SELECT COALESCE(MAX(sequence), 0) FROM envelopes) "
+                  "WHERE session_id = ?"));
   set.Bind(at, session_id);
   return set.Run();
 }
@@ -85,8 +184,18 @@ absl::Status SessionStore::SetName(std::string_view session_id,
                                    std::string_view name) {
   INTERCOM_ASSIGN_OR_RETURN(
       Statement set,
-      db_.Prepare("UPDATE sessions SET name = ? WHERE session_id = ?"));
-  set.Bind(name, session_id);
+      db_.Prepare("UPDATE sessions SET name = ?, folded_name = ? "
+                  "WHERE session_id = ?"));
+  set.Bind(name, NameKey(name), session_id);
+  return set.Run();
+}
+
+absl::Status SessionStore::SetStableId(std::string_view session_id,
+                                       std::string_view stable_id) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement set,
+      db_.Prepare("UPDATE sessions SET stable_id = ? WHERE session_id = ?"));
+  set.Bind(stable_id, session_id);
   return set.Run();
 }
 

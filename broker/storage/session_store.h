@@ -2,10 +2,13 @@
 #define PI_INTERCOM_BROKER_STORAGE_SESSION_STORE_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -38,6 +41,9 @@ struct SessionRow {
   // The address that its person pinned. Empty where there is none, or where it
   // is another session's.
   std::string stable_id = {};
+  // The last delivery that it may have been offered: any, unless it is known to
+  // have left since its last attachment.
+  int64_t left_sequence = std::numeric_limits<int64_t>::max();
 };
 
 // Sessions by id, for good. Methods run in the caller's transaction, on the
@@ -53,8 +59,34 @@ class SessionStore {
 
   absl::StatusOr<std::optional<SessionRow>> Find(std::string_view session_id);
 
-  absl::Status SetSeen(std::string_view session_id, absl::Time at);
+  // Sessions of one scope.
+  //
+  // Those that last went by this name, folded and not blank; the latest first.
+  absl::StatusOr<std::vector<SessionRow>> FindNamed(
+      std::string_view scope, std::string_view folded_name, int limit);
+  // The one that had the stable id last.
+  absl::StatusOr<std::optional<SessionRow>> FindByStableId(
+      std::string_view scope, std::string_view stable_id);
+  // By id.
+  absl::StatusOr<std::vector<SessionRow>> FindByPrefix(std::string_view scope,
+                                                       std::string_view prefix,
+                                                       int limit);
+  // The first `limit` that `accept` takes, of the `kMaxLooked` seen last, the
+  // latest first.
+  static constexpr int kMaxLooked = 2000;
+  absl::StatusOr<std::vector<SessionRow>> LastSeen(
+      std::string_view scope, int limit,
+      absl::FunctionRef<bool(const SessionRow&)> accept);
+  // Others with open mail that have the stable id of `row`, or its name,
+  // directory and workspace; by id.
+  absl::StatusOr<std::vector<SessionRow>> AlikeWithMail(const SessionRow& row,
+                                                        int limit);
+
+  // It is known to have left: nothing is offered to it from here on.
+  absl::Status SetLeft(std::string_view session_id, absl::Time at);
   absl::Status SetName(std::string_view session_id, std::string_view name);
+  absl::Status SetStableId(std::string_view session_id,
+                           std::string_view stable_id);
 
  private:
   Database& db_;

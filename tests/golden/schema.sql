@@ -34,6 +34,7 @@ CREATE TABLE channels (
 CREATE TABLE deliveries (
   sequence INTEGER NOT NULL PRIMARY KEY REFERENCES envelopes (sequence),
   recipient_session_id TEXT NOT NULL,
+  moved INTEGER NOT NULL,             -- 1: it was in another mailbox before
   state INTEGER NOT NULL,             -- intercom.v1.DeliveryState
   bytes INTEGER NOT NULL,             -- what it counts in the mailbox
   wait_reason INTEGER NOT NULL,       -- intercom.v1.WaitReason
@@ -142,6 +143,7 @@ CREATE TABLE sessions (
   cwd TEXT NOT NULL,
   scope TEXT NOT NULL,
   name TEXT NOT NULL,
+  folded_name TEXT NOT NULL,     -- by which it is found; empty: unnamed
   host_kind TEXT NOT NULL,
   host_version TEXT NOT NULL,
   role INTEGER NOT NULL,         -- intercom.v1.Role
@@ -152,7 +154,10 @@ CREATE TABLE sessions (
   host_pid INTEGER NOT NULL,
   host_start_ticks INTEGER NOT NULL,
   launch_job_id TEXT NOT NULL,   -- empty: opened by a person
-  stable_id TEXT NOT NULL        -- empty: none, or another session's
+  stable_id TEXT NOT NULL,       -- empty: none, or another session's
+  -- No later delivery was offered to it, as far as is known: the greatest
+  -- integer from its attachment until it is known to have left.
+  left_sequence INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE workspaces (
   root TEXT NOT NULL PRIMARY KEY,
@@ -175,6 +180,8 @@ CREATE INDEX deliveries_expiring ON deliveries (expires_at_us, sequence)
   WHERE state < 3 AND ended = 0 AND expires_at_us > 0;
 CREATE INDEX deliveries_injected ON deliveries (recipient_session_id, sequence)
   WHERE state >= 3;
+CREATE INDEX deliveries_moved ON deliveries (recipient_session_id, sequence)
+  WHERE moved = 1;
 CREATE INDEX deliveries_open ON deliveries (recipient_session_id, sequence)
   WHERE state < 3 AND ended = 0;
 CREATE INDEX deliveries_settled ON deliveries (settled_at_us, sequence)
@@ -194,7 +201,8 @@ CREATE INDEX jobs_by_token ON jobs (launch_token_hash)
 CREATE INDEX jobs_open ON jobs (job_id) WHERE state < 8 OR state = 12;
 CREATE INDEX observations_by_session
   ON observations (session_id, kind, observation_id);
-CREATE INDEX sessions_by_name ON sessions (scope, name) WHERE name <> '';
+CREATE INDEX sessions_by_name ON sessions (scope, folded_name, last_seen_at_us)
+  WHERE folded_name <> '';
 CREATE INDEX sessions_by_root ON sessions (workspace_root);
 CREATE INDEX sessions_by_seen ON sessions (scope, last_seen_at_us);
 CREATE INDEX sessions_by_stable_id ON sessions (scope, stable_id)

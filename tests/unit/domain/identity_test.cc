@@ -29,6 +29,21 @@ INSTANTIATE_TEST_SUITE_P(Ids, BadSessionIdTest,
                                            std::string("a\0b", 3), " a", "a ",
                                            "\xff", "a\xc3"));
 
+TEST(StableIdTest, HasOneToSixtyFourPlainCharacters) {
+  for (const std::string& id :
+       {std::string("a"), std::string("Review-desk_2.0"),
+        std::string(64, 'x')}) {
+    EXPECT_THAT(CheckStableId(id), IsOk()) << id;
+  }
+  for (const std::string& id :
+       {std::string(), std::string("a b"), std::string("a/b"), std::string("é"),
+        std::string(65, 'x')}) {
+    EXPECT_THAT(CheckStableId(id), FailsWith(absl::StatusCode::kInvalidArgument,
+                                             "STABLE_ID_INVALID"))
+        << id;
+  }
+}
+
 TEST(DeliveryIdTest, JoinsAndParses) {
   EXPECT_EQ(DeliveryId("alice", "e-1"), "alice/e-1");
   const auto parts = ParseDeliveryId("alice/e-1");

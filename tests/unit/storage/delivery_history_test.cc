@@ -72,6 +72,18 @@ TEST_F(DeliveryHistoryTest, ASessionSeesWhatItSentAndWhatItGot) {
               ElementsAre(EnvelopeIs("e4")));
 }
 
+TEST_F(DeliveryHistoryTest, ASessionSeesWhatPassedToItAndSoDoesTheFirst) {
+  Insert("a", "old", "e1");
+  Insert("a", "new", "e2");
+  ASSERT_THAT(store_.MoveOpen(
+                  "old", "new", [](const auto&) { return true; }, "it moved"),
+              IsOk());
+  EXPECT_THAT(history_.List({.session_id = "new"}).value().records,
+              ElementsAre(EnvelopeIs("e2"), EnvelopeIs("e1")));
+  EXPECT_THAT(history_.List({.session_id = "old"}).value().records,
+              ElementsAre(EnvelopeIs("e1")));
+}
+
 TEST_F(DeliveryHistoryTest, AWorkspaceSeesItsSendersAndItsRecipients) {
   SessionRow row;
   row.session_id = "b";

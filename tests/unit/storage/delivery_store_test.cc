@@ -402,5 +402,49 @@ TEST_F(DeliveryStoreTest, OpenNoticesOfATopicAreFound) {
       ElementsAre(EnvelopeIs("e1")));
 }
 
+TEST_F(DeliveryStoreTest, AMailboxPassesToAnotherSessionWithItsAsks) {
+  NewDelivery ask = MessageTo("old", "ask");
+  ask.envelope.set_kind(v1::ENVELOPE_KIND_ASK);
+  ASSERT_THAT(store_.Insert(ask), IsOk());
+  ASSERT_THAT(db_->Execute("INSERT INTO asks VALUES ('alice/ask', 1, '', "
+                           "'alice', 'old', 1, 1, 2, 0, '')"),
+              IsOk());
+  const int64_t kept =
+      store_.Insert(MessageTo("old", "kept")).value().record.sequence();
+  NewDelivery own = MessageTo("old", "own");
+  own.sender.set_session_id("new");
+  ASSERT_THAT(store_.Insert(own), IsOk());
+  const auto bytes = static_cast<int64_t>(ask.envelope.ByteSizeLong());
+  const auto accept = [&](const DeliveryStatus& status) {
+    return status.sequence != kept;
+  };
+  EXPECT_EQ(store_.MoveOpen("old", "new", accept, "it moved").value(), 1);
+  const v1::DeliveryRecord record = **store_.Find("alice/ask");
+  EXPECT_EQ(record.recipient_session_id(), "new");
+  EXPECT_EQ(record.addressed_session_id(), "old");
+  EXPECT_THAT(record.marks(0).evidence(), testing::EndsWith("; it moved"));
+  EXPECT_EQ(MailboxStore(*db_).Find("new")->envelopes, 1);
+  EXPECT_EQ(MailboxStore(*db_).Find("new")->bytes, bytes);
+  EXPECT_EQ(MailboxStore(*db_).Find("old")->envelopes, 2);
+  auto asks = db_->Prepare("SELECT recipient_session_id FROM asks").value();
+  asks.Bind();
+  ASSERT_TRUE(asks.Step().value());
+  EXPECT_EQ(asks.Text(0), "new");
+}
+
+TEST_F(DeliveryStoreTest, ANoticeThatMovedIsNoLongerOfItsAddressee) {
+  NewDelivery notice = MessageTo("old", "n1");
+  notice.envelope.set_kind(v1::ENVELOPE_KIND_NOTICE);
+  notice.envelope.set_topic("EXPIRED");
+  ASSERT_THAT(store_.Insert(notice), IsOk());
+  ASSERT_THAT(store_.MoveOpen(
+                  "old", "new", [](const auto&) { return true; }, "it moved"),
+              IsOk());
+  EXPECT_FALSE(store_.HasNotice("old", "EXPIRED", "alice").value());
+  EXPECT_THAT(store_.OpenTo("old", v1::ENVELOPE_KIND_NOTICE, "EXPIRED", "alice")
+                  .value(),
+              testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace intercom

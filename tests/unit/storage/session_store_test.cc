@@ -1,5 +1,8 @@
 #include "broker/storage/session_store.h"
 
+#include <limits>
+
+#include "broker/storage/delivery_store.h"
 #include "broker/storage/meta_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,6 +11,8 @@
 
 namespace intercom {
 namespace {
+
+using ::testing::ElementsAre;
 
 class SessionStoreTest : public ::testing::Test {
  protected:
@@ -25,6 +30,13 @@ class SessionStoreTest : public ::testing::Test {
             .host_pid = 42,
             .host_start_ticks = 420,
             .launch_job_id = "job-1"};
+  }
+
+  static std::vector<std::string> IdsOf(
+      const absl::StatusOr<std::vector<SessionRow>>& rows) {
+    std::vector<std::string> ids;
+    for (const SessionRow& row : rows.value()) ids.push_back(row.session_id);
+    return ids;
   }
 
   std::unique_ptr<Database> db_ = MigratedInMemory();
@@ -58,11 +70,125 @@ TEST_F(SessionStoreTest, ASessionComesBackAsItWasStored) {
 TEST_F(SessionStoreTest, SettersChangeOneThing) {
   ASSERT_THAT(store_.Attach(Row("s1", "/a")), IsOk());
   ASSERT_THAT(store_.SetName("s1", "new"), IsOk());
-  ASSERT_THAT(store_.SetSeen("s1", kNow + absl::Hours(1)), IsOk());
+  ASSERT_THAT(store_.SetLeft("s1", kNow + absl::Hours(1)), IsOk());
   const SessionRow row = store_.Find("s1").value().value();
   EXPECT_EQ(row.name, "new");
   EXPECT_EQ(row.last_seen_at, kNow + absl::Hours(1));
   EXPECT_EQ(row.attached_at, kNow);
+}
+
+TEST_F(SessionStoreTest, ASessionIsFoundByItsNameRegardlessOfCase) {
+  SessionRow row = Row("s1", "/a");
+  row.name = " Ärger ";
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  row = Row("s2", "/b");
+  row.name = "ärger";
+  row.last_seen_at = kNow + absl::Hours(1);
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  row = Row("s3", "/c");
+  row.name = "ärger";
+  row.scope = "other";
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  EXPECT_THAT(IdsOf(store_.FindNamed("fleet", "ärger", 10)),
+              ElementsAre("s2", "s1"));
+  ASSERT_THAT(store_.SetName("s2", "Other"), IsOk());
+  EXPECT_THAT(IdsOf(store_.FindNamed("fleet", "ärger", 10)), ElementsAre("s1"));
+  EXPECT_THAT(IdsOf(store_.FindNamed("fleet", "other", 10)), ElementsAre("s2"));
+}
+
+TEST_F(SessionStoreTest, UnnamedSessionsAreNotFoundByAnyName) {
+  SessionRow row = Row("s1", "/a");
+  row.name = "  ";
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  EXPECT_THAT(IdsOf(store_.FindNamed("fleet", "", 10)), ElementsAre());
+}
+
+TEST_F(SessionStoreTest, AStableIdIsOfWhoHadItLast) {
+  SessionRow row = Row("s1", "/a");
+  row.stable_id = "desk";
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  row = Row("s2", "/a");
+  row.stable_id = "desk";
+  row.last_seen_at = kNow + absl::Hours(1);
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  EXPECT_EQ(store_.FindByStableId("fleet", "desk").value()->session_id, "s2");
+  EXPECT_EQ(store_.FindByStableId("other", "desk").value(), std::nullopt);
+  ASSERT_THAT(store_.SetStableId("s2", ""), IsOk());
+  EXPECT_EQ(store_.FindByStableId("fleet", "desk").value()->session_id, "s1");
+}
+
+TEST_F(SessionStoreTest, APrefixFindsTheSessionsOfOneScope) {
+  for (const char* id : {"ab", "abc", "abé", "ac"}) {
+    ASSERT_THAT(store_.Attach(Row(id, "/a")), IsOk());
+  }
+  SessionRow row = Row("abd", "/a");
+  row.scope = "other";
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  EXPECT_THAT(IdsOf(store_.FindByPrefix("fleet", "ab", 10)),
+              ElementsAre("ab", "abc", "abé"));
+  EXPECT_THAT(IdsOf(store_.FindByPrefix("fleet", "ab", 1)), ElementsAre("ab"));
+}
+
+TEST_F(SessionStoreTest, TheLastSeenAreTheFirstThatAreTaken) {
+  for (int i = 1; i <= 5; ++i) {
+    SessionRow row = Row("s" + std::to_string(i), "/a");
+    row.last_seen_at = kNow + absl::Hours(i);
+    ASSERT_THAT(store_.Attach(row), IsOk());
+  }
+  const auto not_s4 = [](const SessionRow& row) {
+    return row.session_id != "s4";
+  };
+  EXPECT_THAT(IdsOf(store_.LastSeen("fleet", 2, not_s4)),
+              ElementsAre("s5", "s3"));
+}
+
+TEST_F(SessionStoreTest, WhatIsAcceptedAfterItLeftIsLaterThanItsLast) {
+  ASSERT_THAT(store_.Attach(Row("s1", "/a")), IsOk());
+  EXPECT_EQ(store_.Find("s1").value()->left_sequence,
+            std::numeric_limits<int64_t>::max());
+  DeliveryStore deliveries(*db_);
+  const int64_t before =
+      deliveries.Insert(MessageTo("s1", "e1")).value().record.sequence();
+  ASSERT_THAT(store_.SetLeft("s1", kNow), IsOk());
+  const int64_t after =
+      deliveries.Insert(MessageTo("s1", "e2")).value().record.sequence();
+  const int64_t left = store_.Find("s1").value()->left_sequence;
+  EXPECT_GE(left, before);
+  EXPECT_LT(left, after);
+  ASSERT_THAT(store_.Attach(Row("s1", "/a")), IsOk());
+  EXPECT_GT(store_.Find("s1").value()->left_sequence, after);
+}
+
+TEST_F(SessionStoreTest, AlikeIsWhoHadNameAndPlaceOrStableIdAndHasMail) {
+  DeliveryStore deliveries(*db_);
+  const auto add = [&](const std::string& id, auto change) {
+    SessionRow row = Row(id, "/a");
+    row.name = "Planner";
+    change(row);
+    ASSERT_THAT(store_.Attach(row), IsOk());
+    ASSERT_THAT(deliveries.Insert(MessageTo(id, "to-" + id)), IsOk());
+  };
+  add("same", [](SessionRow& row) { row.name = "planner"; });
+  add("elsewhere", [](SessionRow& row) { row.cwd = "/a/other"; });
+  add("other-root", [](SessionRow& row) { row.workspace_root = ""; });
+  add("other-scope", [](SessionRow& row) { row.scope = ""; });
+  add("other-name", [](SessionRow& row) { row.name = "x"; });
+  add("stable", [](SessionRow& row) {
+    row.name = "";
+    row.cwd = "/z";
+    row.stable_id = "desk";
+  });
+  SessionRow empty = Row("no-mail", "/a");
+  empty.name = "Planner";
+  ASSERT_THAT(store_.Attach(empty), IsOk());
+  SessionRow newcomer = Row("new", "/a");
+  newcomer.name = "PLANNER";
+  EXPECT_THAT(IdsOf(store_.AlikeWithMail(newcomer, 10)), ElementsAre("same"));
+  newcomer.stable_id = "desk";
+  EXPECT_THAT(IdsOf(store_.AlikeWithMail(newcomer, 10)),
+              ElementsAre("same", "stable"));
+  newcomer.session_id = "same";
+  EXPECT_THAT(IdsOf(store_.AlikeWithMail(newcomer, 10)), ElementsAre("stable"));
 }
 
 TEST(MetaStoreTest, TheStoreIdIsMadeOnce) {
