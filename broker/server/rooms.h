@@ -37,6 +37,7 @@ struct Rooms {
         handoffs(runner->database()),
         report_store(runner->database()),
         observation_store(runner->database()),
+        channel_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -52,7 +53,7 @@ struct Rooms {
         workspaces(*runner, lanes, gate, roster, options.account_home),
         peers(workspaces, mirror, roster, session_store, view),
         asks(*runner, workspaces, roster, deliveries, dispatcher, clock),
-        channels(*runner, roster),
+        channels(*runner, channel_store, roster, clock, random),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
              *reader, fences, peers, asks, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
@@ -135,6 +136,7 @@ struct Rooms {
   HandoffStore handoffs;
   ReportStore report_store;
   ObservationStore observation_store;
+  ChannelStore channel_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "broker/base/proto_time.h"
+#include "broker/storage/channel_store.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/report_store.h"
@@ -38,7 +39,7 @@ class StoreOpeningTest : public ::testing::Test {
   absl::StatusOr<OpenedStore> Open() { return OpenStore(path_, kNow, random_); }
 
   // Open and settled deliveries in turn, every third open one DELIVERED, a
-  // session, a pinned coordinator, and two reports.
+  // session, a pinned coordinator, two reports, and a channel's state.
   void Fill() {
     OpenedStore opened = Open().value();
     first_id_ = opened.store_id;
@@ -90,6 +91,12 @@ class StoreOpeningTest : public ::testing::Test {
                 IsOk());
     report.set_status(static_cast<v1::Report::Status>(99));  // Damage.
     ASSERT_THAT(ReportStore(*opened.db).Save("/project", "dave", report),
+                IsOk());
+    ASSERT_THAT(ChannelStore(*opened.db)
+                    .Save({"fleet", "example/v1"}, {.revision = 7,
+                                                    .payload = "{\"a\":1}",
+                                                    .committed_by = "bob",
+                                                    .committed_at = kNow}),
                 IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
@@ -237,6 +244,21 @@ TEST_F(StoreOpeningTest, JobsFencesHandoffsAndReportsAreSavedToo) {
   EXPECT_EQ(saved->summary(), "left or right?");
   EXPECT_TRUE(saved->has_answered_at());
   EXPECT_EQ(store.Find("/project", "dave").value(), std::nullopt);
+}
+
+TEST_F(StoreOpeningTest, StatesOfChannelsAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  const auto state =
+      ChannelStore(*opened->db).Find({"fleet", "example/v1"}).value();
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(state->revision, 7);
+  EXPECT_EQ(state->payload, "{\"a\":1}");
+  EXPECT_EQ(state->committed_by, "bob");
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {
