@@ -1,6 +1,7 @@
 import { Activity, type ActivityFigures } from "./activity.ts";
 import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
 import { type ClosableHost, Closer } from "./close.ts";
+import type { Channels } from "./channels.ts";
 import { inConfigQueue, type MutateFile } from "./config-queue.ts";
 import {
 	type AgentEntry,
@@ -23,15 +24,19 @@ import {
 import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
+import { Relay, relayedText } from "./relay.ts";
 import type { WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
+import { plainLine } from "./ui/plain.ts";
 import { statusLine } from "./ui/status.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
 const STOP_OUTCOMES_LIMIT = 8;
+/** The tool with which any session talks to any other. */
+const MESSAGE_TOOL = "intercom";
 
 /** The host's side of one attached session. Any of its methods may throw. */
 export interface AttachedHost extends HostSession, ControlledHost, ClosableHost {
@@ -43,6 +48,8 @@ export interface AttachedHost extends HostSession, ControlledHost, ClosableHost 
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
+	/** To the other extensions of this host. */
+	emit(event: string, data: JsonObject): void;
 }
 
 export interface AttachFacts {
@@ -65,12 +72,15 @@ export class Attachment {
 	readonly activity: Activity;
 	readonly stopper: Stopper;
 	readonly closer: Closer;
+	/** What other extensions of this host hand on. */
+	readonly relay: Relay;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #timers: Timers;
 	readonly #link: AgentProcess;
 	readonly #calls: ToolCalls;
 	readonly #mutateFile: MutateFile | undefined;
+	readonly #channels: Channels | undefined;
 	readonly #tools: ToolSet;
 	readonly #awaitingState = new Set<() => void>();
 	#state: SessionState | undefined;
@@ -79,12 +89,13 @@ export class Attachment {
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
 	readonly #stopOutcomes: JobEvent[] = [];
 
-	/** `mutateFile` is the host's queue of file changes, where it has one. */
-	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
+	/** `mutateFile` is the host's queue of file changes, where it has one; `channels` are those of its other extensions. */
+	constructor(host: AttachedHost, facts: AttachFacts, timers: Timers, mintId: () => string, mutateFile?: MutateFile, channels?: Channels) {
 		this.#host = host;
 		this.#facts = facts;
 		this.#timers = timers;
 		this.#mutateFile = mutateFile;
+		this.#channels = channels;
 		this.#link = new AgentProcess(this.#owner(), timers);
 		this.#calls = new ToolCalls(this.#link, timers, mintId);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
@@ -106,6 +117,17 @@ export class Attachment {
 		};
 		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, reportStop);
 		this.closer = new Closer(host, this.inbox, timers, report);
+		this.relay = new Relay({
+			sessionId: () => facts.sessionId,
+			names: () => [host.sessionName(), this.#state?.entry?.name, this.#state?.stableId],
+			showHere: (text, kind) => {
+				const message = { id: mintId(), name: kind, content: relayedText(text, kind), summary: plainLine(text), acceptedAtMs: Date.now() };
+				return this.inbox.local(message);
+			},
+			send: (to, message) => this.#calls.run(MESSAGE_TOOL, { action: "send", to, message }, undefined),
+			emit: (event, data) => host.emit(event, data),
+			notify: (notice) => host.notify(notice),
+		});
 	}
 
 	/** The text for the model's system prompt. */
@@ -117,6 +139,7 @@ export class Attachment {
 		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
 		this.#host.attached(true);
 		this.#host.setStatus(statusLine({ kind: "starting" }));
+		this.#channels?.attach({ call: (method, params) => this.#link.call(method, params), notify: (notice) => this.#host.notify(notice) });
 		this.#link.start();
 	}
 
@@ -143,6 +166,7 @@ export class Attachment {
 		this.inbox.close();
 		this.stopper.close();
 		this.closer.forget();
+		this.#channels?.detach();
 		this.#wake();
 		this.#host.attached(false);
 		await this.#link.stop(reason);
@@ -189,6 +213,7 @@ export class Attachment {
 	#linkLost(): void {
 		this.inbox.linkLost();
 		this.closer.forget();
+		this.#channels?.agentLost();
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -212,6 +237,9 @@ export class Attachment {
 				break;
 			case "deliver":
 				this.#delivered(params);
+				break;
+			case "channel/event":
+				this.#channels?.received(params);
 				break;
 			case "notice":
 				this.#host.notify(parseNotice(params));
@@ -260,6 +288,7 @@ export class Attachment {
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
 		// A broker that lost the session has interrupted its close.
 		if (state.connection !== "connected") this.closer.forget();
+		this.#channels?.connectionChanged(state.connection === "connected", state.features.includes("channels"));
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

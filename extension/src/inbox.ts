@@ -3,6 +3,8 @@ import { Evidence, type EvidencedSession } from "./evidence.ts";
 import { CUSTOM_TYPE, type EntryDetails, intercomDetails } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 
+/** What the deliveries of this Pi's own extensions are called: no delivery of the broker lacks a slash. */
+const LOCAL_PREFIX = "relay:";
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
@@ -31,6 +33,10 @@ interface Held {
 	announced: WaitReason | undefined;
 }
 
+function isLocal(deliveryId: string): boolean {
+	return deliveryId.startsWith(LOCAL_PREFIX);
+}
+
 /**
  * Brings deliveries into the host session, in order, one at a time, and reports with evidence what became of each.
  *
@@ -43,6 +49,8 @@ export class Inbox {
 	readonly #timers: Timers;
 	readonly #receipt: (receipt: Receipt) => void;
 	readonly #held: Held[] = [];
+	/** What this Pi's own extensions hand in, until it is proved or given up. */
+	readonly #local = new Map<string, { resolve(): void; reject(error: Error): void }>();
 	readonly #evidence: Evidence;
 	#handed: Held | undefined;
 	#runIsActive = false;
@@ -62,9 +70,9 @@ export class Inbox {
 	/** Nothing starts a run in the first `startGraceMs`: the host may have a first prompt of its own. */
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, startGraceMs = 0) {
 		this.#host = host;
-		this.#evidence = new Evidence(host, receipt);
+		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#settleLocal(event) : receipt(event));
+		this.#evidence = new Evidence(host, this.#receipt);
 		this.#timers = timers;
-		this.#receipt = receipt;
 		this.#waitUntil = timers.now() + startGraceMs;
 	}
 
@@ -92,6 +100,21 @@ export class Inbox {
 		this.#pump();
 	}
 
+	/**
+	 * Shows a message of another extension of this Pi, in its turn among the deliveries, and starts a turn with it. Resolves
+	 * once it is an entry of the session. Not durable: only this process knows of it, and its end takes what still waits.
+	 */
+	local(message: Pick<Delivery, "content" | "summary" | "acceptedAtMs"> & { readonly id: string; readonly name: string }): Promise<void> {
+		const { id, name, ...rest } = message;
+		const deliveryId = LOCAL_PREFIX + id;
+		const from = { sessionId: "", name, role: "", origin: "extension" };
+		return new Promise((resolve, reject) => {
+			if (this.#isClosed) return reject(new Error("the session is over"));
+			this.#local.set(deliveryId, { resolve, reject });
+			this.deliver({ ...rest, deliveryId, envelopeId: id, kind: "relay", quiet: false, redelivered: false, from });
+		});
+	}
+
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
 		if (this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
@@ -106,7 +129,7 @@ export class Inbox {
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
 	linkLost(): void {
-		this.#held.length = 0;
+		this.#dropHeld((held) => !isLocal(held.delivery.deliveryId));
 	}
 
 	/** The session is being stopped: nothing is handed over until `resume`, and what was accepted until then starts no turn, ever. */
@@ -202,11 +225,26 @@ export class Inbox {
 	/** Ends every timer; nothing is shown or reported after it. */
 	close(): void {
 		this.#isClosed = true;
-		this.#held.length = 0;
+		this.#dropHeld(() => true);
 		this.#handed = undefined;
+		for (const { reject } of this.#local.values()) reject(new Error("the session ended before it was shown"));
+		this.#local.clear();
 		this.#cancelPump?.();
 		this.#cancelLook?.();
 		this.#cancelLost?.();
+	}
+
+	#dropHeld(isDropped: (held: Held) => boolean): void {
+		const kept = this.#held.filter((held) => !isDropped(held));
+		this.#held.splice(0, this.#held.length, ...kept);
+	}
+
+	#settleLocal({ deliveryId, event, evidence }: Receipt): void {
+		const open = this.#local.get(deliveryId);
+		if (event === "held" || open === undefined) return;
+		this.#local.delete(deliveryId);
+		if (event === "failed") open.reject(new Error(evidence ?? "the host did not take it"));
+		else open.resolve();
 	}
 
 	#pump(): void {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type AttachFacts, type AttachedHost, Attachment } from "./attachment.ts";
+import type { Channels } from "./channels.ts";
 import { Claim } from "./claim.ts";
 import type { MutateFile } from "./config-queue.ts";
 import type { GoodbyeReason, StartReason } from "./contract.ts";
@@ -28,6 +29,8 @@ export interface Surroundings {
 	readonly scope: object;
 	/** The host's queue of file changes, where it has one. */
 	readonly mutateFile: MutateFile | undefined;
+	/** Of the host's other extensions. */
+	readonly channels?: Channels;
 	findAgent(): FoundAgent;
 	hostLaunch(): HostLaunch | undefined;
 }
@@ -77,7 +80,7 @@ export class Lifecycle {
 	}
 
 	#attach(session: StartedSession, notify: AttachedHost["notify"], hostFor: (agentPath: string) => AttachedHost): void {
-		const { env, agentDir, hostVersion, timers, scope, mutateFile } = this.#around;
+		const { env, agentDir, hostVersion, timers, scope, mutateFile, channels } = this.#around;
 		const settings = readSettings(settingsPath(agentDir));
 		const { wasLaunched, ...launch } = takeLaunchFacts(env, session.sessionId, scope);
 		if (!mayAttach(session.mode, settings, wasLaunched)) return;
@@ -103,7 +106,7 @@ export class Lifecycle {
 			launch: this.#around.hostLaunch(),
 			...launch,
 		};
-		const attachment = new Attachment(hostFor(agent.path), facts, timers, randomUUID, mutateFile);
+		const attachment = new Attachment(hostFor(agent.path), facts, timers, randomUUID, mutateFile, channels);
 		this.#attachment = attachment;
 		attachment.start();
 	}

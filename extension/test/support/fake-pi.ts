@@ -1,4 +1,5 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { EventEmitter } from "node:events";
 import type { HostMessage } from "../../src/inbox.ts";
 
 type Callback = (event: object, ctx: object) => unknown;
@@ -15,6 +16,8 @@ export class FakePi {
 	readonly sent: HostMessage[] = [];
 	readonly saved: object[] = [];
 	readonly tools = new Map<string, RegisteredTool>();
+	/** The bus of all its extensions. */
+	readonly bus = new EventEmitter();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
 	/** The session's current branch. */
@@ -45,6 +48,13 @@ export class FakePi {
 		registerTool: (tool: RegisteredTool) => {
 			this.tools.set(tool.name, tool);
 			this.#note(`tool ${tool.exposure} ${tool.name}`);
+		},
+		events: {
+			emit: (event: string, data: unknown) => void this.bus.emit(event, data),
+			on: (event: string, handler: (data: unknown) => void) => {
+				this.bus.on(event, handler);
+				return () => void this.bus.off(event, handler);
+			},
 		},
 		registerMessageRenderer: () => undefined,
 		registerCommand: (name: string, { handler }: { handler(args: string, ctx: object): Promise<void> }) => void this.commands.set(name, handler),
