@@ -58,7 +58,7 @@ export class Relay {
 	async result(payload: unknown): Promise<void> {
 		const outcome = await this.#relay(payload, "subagent result");
 		const { requestId } = isRelayed(payload) ? payload : {};
-		if (requestId !== undefined) this.#session.emit(RELAY_DELIVERY_EVENT, { requestId, ...outcome });
+		if (requestId !== undefined) this.#emit(RELAY_DELIVERY_EVENT, { requestId, ...outcome });
 		else if (!outcome.delivered && outcome.error !== undefined) this.#warn(`a subagent's result was not delivered: ${outcome.error}`);
 	}
 
@@ -67,7 +67,7 @@ export class Relay {
 		const { requestId } = isObject(payload) ? payload : {};
 		const { delivered, error } = isRelayed(payload) ? await this.#bounded(() => this.#remote(payload)) : this.#malformed("message");
 		const answer = { ...(typeof requestId === "string" ? { requestId } : {}), delivered, ...(error === undefined ? {} : { reason: error }) };
-		this.#session.emit(INTERCOM_EXTENSION_SEND_RESULT_EVENT, answer);
+		this.#emit(INTERCOM_EXTENSION_SEND_RESULT_EVENT, answer);
 	}
 
 	async #relay(payload: unknown, kind: RelayKind): Promise<Outcome> {
@@ -118,8 +118,21 @@ export class Relay {
 		return { delivered: false };
 	}
 
+	#emit(event: string, data: JsonObject): void {
+		whileItLasts(() => this.#session.emit(event, data));
+	}
+
 	#warn(text: string): void {
-		this.#session.notify({ level: "warning", text: `Intercom: ${text}` });
+		whileItLasts(() => this.#session.notify({ level: "warning", text: `Intercom: ${text}` }));
+	}
+}
+
+/** A session that is over throws whatever it is asked; nobody is left to be told then. */
+function whileItLasts(run: () => void): void {
+	try {
+		run();
+	} catch {
+		// See above.
 	}
 }
 

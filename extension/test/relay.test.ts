@@ -137,6 +137,18 @@ for (const [what, payload] of [
 	});
 }
 
+test("an answer that comes after the session's end harms nobody", async () => {
+	const stale = (): never => {
+		throw new Error("this ctx is stale");
+	};
+	const session = { sessionId: () => "s1", names: () => [], showHere: stale, send: async () => ACCEPTED, emit: stale, notify: stale };
+	const relay = new Relay(session);
+	await relay.send({ to: "worker", message: "hello", requestId: "r1" });
+	await relay.result({ to: "s1", message: "done", requestId: "r1" });
+	await relay.control({ to: "s1", message: "look" });
+	await relay.control(undefined);
+});
+
 test("a flood of events is refused beyond 64 at once", async () => {
 	const bench = new Bench();
 	bench.show = () => new Promise(() => undefined);
