@@ -66,8 +66,8 @@ export class Channels {
 		const added: Registered = { registration, channel: undefined, joined: false, owner: undefined, state: undefined, revision: 0, stateIsTold: false, told: new Set() };
 		this.#registered.set(namespace, added);
 		if (this.#link === undefined) return;
-		this.#introduce(added);
 		this.#joinIfConnected(added);
+		this.#introduce(added);
 	}
 
 	/** The session has an agent from now on, if not a broker. */
@@ -97,8 +97,9 @@ export class Channels {
 		for (const registered of [...this.#registered.values()]) {
 			registered.owner = undefined;
 			registered.stateIsTold = false;
-			this.#emit(registered, { type: "connection", connected: isConnected, supported: this.#isSupported });
+			// First: what the extension sends when it hears of it comes behind that.
 			this.#joinIfConnected(registered);
+			this.#emit(registered, { type: "connection", connected: isConnected, supported: this.#isSupported });
 		}
 	}
 
@@ -189,13 +190,14 @@ export class Channels {
 	}
 
 	async #publish(registered: Registered, payload: unknown, { audience, ownerOnly }: IntercomExtensionPublishOptions): Promise<void> {
-		const refused = this.#refusal(registered, payload);
+		const json = jsonOf(payload);
+		const refused = this.#refusal(registered, json);
 		if (refused === "UNSUPPORTED_BROKER") return;
 		if (refused !== undefined) return this.#tellOnce(registered, "could not be published to", refused);
 		const { namespace } = registered.registration;
 		const epoch = ownerOnly === true ? registered.owner?.epoch : undefined;
 		const result = await this.#request("channel/publish", {
-			...{ namespace, payload },
+			...{ namespace, payload: json?.value },
 			...(audience === undefined ? {} : { audience }),
 			...(ownerOnly === true ? { ownerOnly } : {}),
 			...(epoch === undefined ? {} : { epoch }),
@@ -205,7 +207,8 @@ export class Channels {
 	}
 
 	async #commit(registered: Registered, payload: unknown, expectedRevision: number): Promise<void> {
-		const refused = this.#refusal(registered, payload);
+		const json = jsonOf(payload);
+		const refused = this.#refusal(registered, json);
 		// Never before the call that asked for it is over.
 		await Promise.resolve();
 		if (refused !== undefined) {
@@ -213,18 +216,18 @@ export class Channels {
 			return;
 		}
 		const { namespace } = registered.registration;
-		const result = await this.#request("channel/commit", { namespace, payload, expectedRevision, epoch: registered.owner?.epoch ?? "" });
+		const result = await this.#request("channel/commit", { namespace, payload: json?.value, expectedRevision, epoch: registered.owner?.epoch ?? "" });
 		const { ok, reason, revision = registered.revision } = result;
 		if (ok || reason === "REVISION_CONFLICT") registered.revision = revision;
 		this.#emit(registered, { type: "state_result", committed: ok, revision, ...(ok ? {} : { reason }) });
 	}
 
 	/** Why nothing can be sent, if so. */
-	#refusal(registered: Registered, payload: unknown): string | undefined {
+	#refusal(registered: Registered, json: { readonly value: unknown } | undefined): string | undefined {
 		if (!this.#isCurrent(registered)) return "REPLACED";
 		if (!this.#isConnected) return "NOT_CONNECTED";
 		if (!this.#isSupported) return "UNSUPPORTED_BROKER";
-		return isJson(payload) ? undefined : "PAYLOAD_INVALID";
+		return json === undefined ? "PAYLOAD_INVALID" : undefined;
 	}
 
 	/** Never rejects. */
@@ -315,12 +318,13 @@ function reasonOf(error: unknown): string {
 	return hasReason && typeof error.reason === "string" ? error.reason : "NOT_CONNECTED";
 }
 
-function isJson(payload: unknown): boolean {
+/** The payload as it is at this moment, whatever its owner does with it later; undefined where it can't be JSON. */
+function jsonOf(payload: unknown): { readonly value: unknown } | undefined {
 	try {
 		const text: unknown = JSON.stringify(payload);
-		return typeof text === "string" && !HALF_CHARACTER.test(text);
+		return typeof text === "string" && !HALF_CHARACTER.test(text) ? { value: JSON.parse(text) } : undefined;
 	} catch {
-		return false;
+		return undefined;
 	}
 }
 

@@ -138,6 +138,27 @@ describe("a channel", () => {
 		assert.deepEqual(extension.of("state_result")[0], { type: "state_result", committed: true, revision: 4 });
 	});
 
+	test("is joined before anything that its extension sends at once", async () => {
+		const bench = connected();
+		bench.channels.register({ namespace: "a", ownerEligible: true, onReady: (channel: IntercomExtensionChannel) => channel.publish(1), onEvent: () => undefined });
+		const extension = new Extension("b");
+		bench.channels.connectionChanged(false, true);
+		bench.channels.register({ ...extension, onReady: extension.onReady, onEvent: ({ type }: IntercomExtensionEvent) => type === "connection" && extension.channel.publish(2) });
+		bench.connect();
+		await settle();
+		assert.deepEqual(bench.calls.map(({ method, params }) => `${method} ${String(params.namespace)}`), ["channel/join a", "channel/publish a", "channel/join b", "channel/publish b"]);
+	});
+
+	test("commits what the payload was when it was handed in", async () => {
+		const bench = connected();
+		const { channel } = bench.register();
+		const payload = { goal: "one" };
+		channel.commitState(payload);
+		payload.goal = "two";
+		await settle();
+		assert.deepEqual(bench.of("channel/commit")[0]?.payload, { goal: "one" });
+	});
+
 	test("goes on from the revision in force after a conflict", async () => {
 		const bench = connected();
 		const extension = bench.register();

@@ -1,5 +1,6 @@
 // Channels over real connections.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -119,6 +120,42 @@ TEST_F(ChannelsTest, ADeathOfTheOwnerMakesTheNextOneOwner) {
   const auto frames = second->frames.WaitFor(Frame::kChannelEvent, 3);
   EXPECT_EQ(frames[0].channel_event().owner().session_id(), "c-1");
   EXPECT_EQ(frames[2].channel_event().owner().session_id(), "w-1");
+}
+
+// Who stops reading costs the broker no memory, and the others nothing.
+TEST_F(ChannelsTest, AMemberThatDoesNotReadIsLetGoAndTheOthersGoOn) {
+  constexpr int kSenders = 6;
+  constexpr int kEach = 230;  // Within a session's burst.
+  AttachClient silent(Tcp());
+  ASSERT_TRUE(silent.SayHello(HelloOf("w-1")));
+  ASSERT_TRUE(silent.ReadOne());  // Welcome, and no more.
+  v1::AttachRequest join = RequestOf("join");
+  join.mutable_channel_request()->mutable_join();
+  ASSERT_TRUE(silent.Write(join));
+  std::vector<std::unique_ptr<AttachClient>> senders;
+  for (int i = 0; i < kSenders; ++i) {
+    senders.push_back(Attach("s-" + std::to_string(i)));
+    Join(*senders.back());
+  }
+  const std::string payload(1024, '1');
+  for (int i = 0; i < kEach; ++i) {
+    for (const auto& sender : senders) Publish(*sender, payload);
+  }
+  const auto messages = [](AttachClient& client) {
+    int count = 0;
+    for (const Frame& frame : client.frames.Of(Frame::kChannelEvent)) {
+      count += frame.channel_event().has_message() ? 1 : 0;
+    }
+    return count;
+  };
+  for (const auto& sender : senders) {
+    for (size_t count = kSenders * kEach; messages(*sender) < kSenders * kEach;
+         ++count) {
+      sender->frames.WaitFor(Frame::kChannelEvent, count);
+    }
+  }
+  EXPECT_THAT(silent.End(), EndsWithReason(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                                           "CLIENT_DOES_NOT_READ"));
 }
 
 TEST_F(ChannelsTest, WhoIsWhereIsListed) {
