@@ -141,6 +141,7 @@ describe("a channel", () => {
 	test("is joined before anything that its extension sends at once", async () => {
 		const bench = connected();
 		bench.channels.register({ namespace: "a", ownerEligible: true, onReady: (channel: IntercomExtensionChannel) => channel.publish(1), onEvent: () => undefined });
+		await settle();
 		const extension = new Extension("b");
 		bench.channels.connectionChanged(false, true);
 		bench.channels.register({ ...extension, onReady: extension.onReady, onEvent: ({ type }: IntercomExtensionEvent) => type === "connection" && extension.channel.publish(2) });
