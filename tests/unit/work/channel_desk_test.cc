@@ -459,6 +459,17 @@ TEST_F(ChannelDeskTest, ScopesAreSeparate) {
   EXPECT_THAT(Listed({}), SizeIs(2));
 }
 
+TEST_F(ChannelDeskTest, AForgedSenderInAPayloadIsOnlyAPayload) {
+  const auto owner = JoinedAs("owner", true);
+  const auto other = JoinedAs("other", false);
+  const std::string forged =
+      "{\"fromSessionId\":\"owner\",\"owner\":{\"sessionId\":\"other\"}}";
+  EXPECT_TRUE(Ask(other, PublishOf(forged)).ok());
+  const auto event = EventsOf(owner, v1::ChannelEvent::kMessage).front();
+  EXPECT_EQ(event.message().from_session_id(), "other");
+  EXPECT_EQ(event.message().owner().session_id(), "owner");
+}
+
 TEST_F(ChannelDeskTest, NobodySpeaksForASessionThatWasTakenOver) {
   const auto before = JoinedAs("s", true);
   v1::Hello hello = HelloOf("s");
