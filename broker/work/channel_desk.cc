@@ -8,6 +8,7 @@
 #include "broker/work/channel_frames.h"
 
 namespace intercom {
+
 void ChannelDesk::OnRequest(SessionKey key, v1::ChannelRequest request) {
   if (!request.has_commit()) {
     runner_.PostTask([this, key = std::move(key),

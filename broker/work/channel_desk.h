@@ -51,7 +51,8 @@ class ChannelDesk : public AttachmentObserver {
 
   // A request of the session `key`; answered by a frame on its link. One for
   // whom another attachment has taken over is not answered. A commit is
-  // answered when it is on disk, and its event does not wait for that.
+  // answered when it is on disk, and its event does not wait for that; members
+  // and owner are those of the moment at which its transaction began.
   void OnRequest(SessionKey key, v1::ChannelRequest request);
 
   using ListDone =
