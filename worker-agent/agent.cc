@@ -64,6 +64,9 @@ Agent::Agent(Options options, int in, int out, Runners runners, Random& random,
            .own_status = [this] { return OwnStatus(); },
            .identity = [this] { return Identity(); }},
           [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
+      channels_(
+          host_,
+          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
       title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
       tools_(link_, room_, launching_, [this] { return OwnStatus(); }) {}
 
@@ -106,6 +109,9 @@ void Agent::HandleRequest(const std::string& method, const Json& params,
                          "NOT_INITIALIZED", "initialize comes first"));
   }
   if (method == "tools/call") return tools_.Call(params, respond);
+  if (ChannelCalls::Handles(method)) {
+    return channels_.Call(method, params, respond);
+  }
   respond(Error(absl::StatusCode::kUnimplemented, "UNKNOWN_METHOD",
                 "there is no method " + SafeLabel(method)));
 }
@@ -140,6 +146,7 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
     *frame.mutable_activity() = *activity_;
     link_.Send(std::move(frame));
   }
+  channels_.Welcomed(welcome);
   Publish();
   tools_.Attached();
   for (const std::string& notice : welcome.notices()) Warn(notice);
@@ -147,6 +154,7 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
 
 void Agent::HandleLost() {
   controls_.StreamLost();
+  channels_.StreamLost();
   Publish();
 }
 
@@ -163,6 +171,10 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
     case v1::AttachResponse::kRoleChanged:
       view_.RoleChanged(frame.role_changed());
       return Publish();
+    case v1::AttachResponse::kChannelResult:
+      return channels_.HandleResult(frame.channel_result());
+    case v1::AttachResponse::kChannelEvent:
+      return channels_.HandleEvent(frame.channel_event());
     case v1::AttachResponse::kDraining:
       SPDLOG_INFO("the broker is about to leave");
       return;

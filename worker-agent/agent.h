@@ -8,6 +8,7 @@
 #include "broker/base/random.h"
 #include "broker/base/task_runner.h"
 #include "worker-agent/background.h"
+#include "worker-agent/channel_calls.h"
 #include "worker-agent/control_desk.h"
 #include "worker-agent/delivery_desk.h"
 #include "worker-agent/host/json_rpc.h"
@@ -92,6 +93,7 @@ class Agent {
   Background panes_;
   DeliveryDesk desk_;
   ControlDesk controls_;
+  ChannelCalls channels_;
   TabTitle title_;
   ToolCalls tools_;
 };

@@ -159,6 +159,10 @@ Json SessionView::ToJson() const {
                      {"reason", ReasonOf(*error_)},
                      {"message", StripControls(MessageOf(*error_))}};
   }
+  json["features"] = Json::array();
+  for (const std::string& feature : welcome_.features()) {
+    json["features"].push_back(feature);
+  }
   if (superseded_) json["superseded"] = true;
   if (final_) json["final"] = true;
   return json;

@@ -364,6 +364,7 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
   welcome.mutable_limits()->set_window_bytes(1 << 20);
   welcome.set_broker_pid(facts_.pid);
   welcome.set_workspace_created(created);
+  welcome.add_features("channels");
   for (const std::string& notice : facts_.notices) welcome.add_notices(notice);
   welcome.set_stable_id(attachment.stable_id);
   if (const std::string& wanted = attachment.hello.stable_id();

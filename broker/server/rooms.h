@@ -39,6 +39,7 @@ struct Rooms {
         report_store(runner->database()),
         observation_store(runner->database()),
         ask_store(runner->database()),
+        channel_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -55,7 +56,7 @@ struct Rooms {
         peers(workspaces, mirror, roster, session_store, view),
         asks(*runner, workspaces, roster, ask_store, deliveries, dispatcher,
              clock),
-        channels(*runner, roster),
+        channels(*runner, channel_store, roster, clock, random),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
              *reader, fences, peers, asks, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
@@ -143,6 +144,7 @@ struct Rooms {
   ReportStore report_store;
   ObservationStore observation_store;
   AskStore ask_store;
+  ChannelStore channel_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "broker/base/status_macros.h"
 #include "broker/storage/ask_store.h"
+#include "broker/storage/channel_store.h"
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/job_store.h"
@@ -291,6 +292,25 @@ absl::Status SalvageReports(Database& damaged, Database& fresh) {
   return absl::OkStatus();
 }
 
+// Each state for itself: extensions must not lose theirs over the damage of
+// another's.
+absl::Status SalvageChannels(Database& damaged, Database& fresh) {
+  absl::StatusOr<Statement> keys = damaged.Prepare(
+      "SELECT scope, namespace FROM channels ORDER BY scope, namespace");
+  if (!keys.ok()) return absl::OkStatus();
+  keys->Bind();
+  ChannelStore from(damaged);
+  ChannelStore to(fresh);
+  for (absl::StatusOr<bool> row = keys->Step(); row.ok() && *row;
+       row = keys->Step()) {
+    const ChannelKey key{keys->String(0), keys->String(1)};
+    const auto state = from.Find(key);
+    if (!state.ok() || !state->has_value() || (*state)->revision < 1) continue;
+    INTERCOM_RETURN_IF_ERROR(to.Save(key, **state));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
@@ -303,6 +323,7 @@ absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
   INTERCOM_RETURN_IF_ERROR(SalvageHandoffs(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageReports(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageAsks(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageChannels(**damaged, fresh));
   return salvaged;
 }
 

@@ -1,6 +1,7 @@
 import { Activity, type ActivityFigures } from "./activity.ts";
 import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
 import { type ClosableHost, Closer } from "./close.ts";
+import type { Channels } from "./channels.ts";
 import { inConfigQueue, type MutateFile } from "./config-queue.ts";
 import { type AskingHost, isUnasked, refusedByPerson } from "./confirm-send.ts";
 import {
@@ -28,12 +29,14 @@ import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";
 import { parseSessionList, type SessionList } from "./peers.ts";
+import { Relay, relayedText } from "./relay.ts";
 import { PEER_TOOL, showsUse } from "./session-entries.ts";
 import type { InboundTrigger, ToolVisibility, WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
+import { plainLine } from "./ui/plain.ts";
 import { Standing, type StandingHost } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
@@ -49,6 +52,8 @@ export interface AttachedHost extends HostSession, ControlledHost, ClosableHost,
 	figures(): ActivityFigures;
 	/** Called when the broker knows the session, and when it no longer does. */
 	attached(isAttached: boolean): void;
+	/** To the other extensions of this host. */
+	emit(event: string, data: JsonObject): void;
 }
 
 export interface AttachFacts {
@@ -89,6 +94,8 @@ export class Attachment {
 	readonly stopper: Stopper;
 	readonly closer: Closer;
 	readonly standing: Standing;
+	/** What other extensions of this host hand on. */
+	readonly relay: Relay;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #policy: AttachPolicy;
@@ -96,6 +103,7 @@ export class Attachment {
 	readonly #link: AgentProcess;
 	readonly #calls: ToolCalls;
 	readonly #mutateFile: MutateFile | undefined;
+	readonly #channels: Channels | undefined;
 	readonly #tools: ToolSet;
 	readonly #awaitingState = new Set<() => void>();
 	#state: SessionState | undefined;
@@ -106,14 +114,15 @@ export class Attachment {
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
 	readonly #stopOutcomes: JobEvent[] = [];
 
-	/** `mutateFile` is the host's queue of file changes, where it has one. */
-	constructor(host: AttachedHost, facts: AttachFacts, policy: AttachPolicy, timers: Timers, mintId: () => string, mutateFile?: MutateFile) {
+	/** `mutateFile` is the host's queue of file changes, where it has one; `channels` are those of its other extensions. */
+	constructor(host: AttachedHost, facts: AttachFacts, policy: AttachPolicy, timers: Timers, mintId: () => string, mutateFile?: MutateFile, channels?: Channels) {
 		this.#host = host;
 		this.#facts = facts;
 		this.#policy = policy;
 		this.#isUsed = policy.toolVisibility === "always" || showsUse(host.entries());
 		this.#timers = timers;
 		this.#mutateFile = mutateFile;
+		this.#channels = channels;
 		this.#link = new AgentProcess(this.#owner(), timers);
 		const receipt = (params: Receipt): void => {
 			this.#link.notify("receipt", { ...params });
@@ -140,6 +149,17 @@ export class Attachment {
 		};
 		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, reportStop);
 		this.closer = new Closer(host, this.inbox, timers, report);
+		this.relay = new Relay({
+			sessionId: () => facts.sessionId,
+			names: () => [host.sessionName(), this.#state?.entry?.name, this.#state?.stableId],
+			showHere: (text, kind) => {
+				const message = { id: mintId(), name: kind, content: relayedText(text, kind), summary: plainLine(text), acceptedAtMs: Date.now() };
+				return this.inbox.local(message);
+			},
+			send: (to, message) => this.#calls.run(PEER_TOOL, { action: "send", to, message }, undefined),
+			emit: (event, data) => host.emit(event, data),
+			notify: (notice) => host.notify(notice),
+		});
 	}
 
 	/** The text for the model's system prompt. */
@@ -151,6 +171,7 @@ export class Attachment {
 		// From the first moment: a shell of this session is never a person, whatever becomes of the link.
 		this.#host.attached(true);
 		this.standing.show({ kind: "starting" });
+		this.#channels?.attach({ call: (method, params) => this.#link.call(method, params), notify: (notice) => this.#host.notify(notice) });
 		this.#link.start();
 	}
 
@@ -206,6 +227,7 @@ export class Attachment {
 		this.standing.close();
 		this.stopper.close();
 		this.closer.forget();
+		this.#channels?.detach();
 		this.#wake();
 		this.#host.attached(false);
 		await this.#link.stop(reason);
@@ -264,6 +286,7 @@ export class Attachment {
 		this.inbox.linkLost();
 		this.closer.forget();
 		this.standing.setAsks([]);
+		this.#channels?.agentLost();
 	}
 
 	#initializeParams(again: boolean): JsonObject {
@@ -290,6 +313,9 @@ export class Attachment {
 				break;
 			case "tools/progress":
 				this.#calls.progressed(parseToolProgress(params));
+				break;
+			case "channel/event":
+				this.#channels?.received(params);
 				break;
 			case "notice":
 				this.#host.notify(parseNotice(params));
@@ -348,6 +374,7 @@ export class Attachment {
 			// They are told again with the next connection.
 			this.standing.setAsks([]);
 		}
+		this.#channels?.connectionChanged(state.connection === "connected", state.features.includes("channels"));
 		const problem = state.error === undefined ? "" : `${state.error.message} (${state.error.reason})`;
 		if (problem !== "" && problem !== this.#shownError) this.#host.notify({ level: "error", text: `Intercom: ${problem}` });
 		this.#shownError = problem;

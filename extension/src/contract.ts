@@ -1,6 +1,8 @@
 // The values that cross the link to `intercom-agent`, and the checks that turn what arrives into them. The contract
 // itself is worker-agent/host/README.md.
 
+import type { SessionInfo } from "../extension-api.ts";
+
 export const PROTOCOL_VERSION = 1;
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -96,6 +98,31 @@ export interface SessionState {
 	readonly features: readonly string[];
 	/** The pinned address, where it is this session's. */
 	readonly stableId?: string;
+}
+
+export interface ChannelOwner {
+	readonly sessionId: string;
+	readonly epoch: string;
+}
+
+export interface ChannelState {
+	readonly revision: number;
+	readonly payload: unknown;
+}
+
+export type ChannelEvent = { readonly namespace: string } & (
+	| { readonly type: "owner"; readonly owner?: ChannelOwner }
+	| { readonly type: "state"; readonly state: ChannelState }
+	| { readonly type: "message"; readonly fromSessionId: string; readonly payload: unknown; readonly owner?: ChannelOwner }
+	| { readonly type: "joined" | "left"; readonly sessionId: string; readonly name: string }
+);
+
+/** What became of a channel request. */
+export interface ChannelResult {
+	readonly ok: boolean;
+	readonly reason: string;
+	readonly message: string;
+	readonly revision?: number;
 }
 
 export interface ToolAnswer {
@@ -292,6 +319,71 @@ export function parseSession(params: unknown): SessionState {
 		features: list(session.features, "session.features").map((feature) => text(feature, "session.features[]")),
 		stableId: optionalText(session.stableId, "session.stableId"),
 	};
+}
+
+function wholeNumber(value: unknown, field: string): number {
+	if (!Number.isSafeInteger(value)) throw new ContractError(`${field} is not a whole number`);
+	return Number(value);
+}
+
+function parseChannelOwner(value: unknown): ChannelOwner | undefined {
+	if (value === undefined || value === null) return undefined;
+	const owner = object(value, "channel/event.owner");
+	return { sessionId: text(owner.sessionId, "owner.sessionId"), epoch: text(owner.epoch, "owner.epoch") };
+}
+
+export function parseChannelEvent(params: unknown): ChannelEvent {
+	const event = object(params, "channel/event");
+	const namespace = text(event.namespace, "channel/event.namespace");
+	const type = oneOf(event.type, ["owner", "state", "message", "membership"] as const, "channel/event.type");
+	switch (type) {
+		case "owner":
+			return { namespace, type, owner: parseChannelOwner(event.owner) };
+		case "state": {
+			const state = object(event.state, "channel/event.state");
+			return { namespace, type, state: { revision: wholeNumber(state.revision, "state.revision"), payload: state.payload } };
+		}
+		case "message":
+			return { namespace, type, fromSessionId: text(event.fromSessionId, "channel/event.fromSessionId"), payload: event.payload, owner: parseChannelOwner(event.owner) };
+		case "membership":
+			return {
+				namespace,
+				type: event.joined === true ? "joined" : "left",
+				sessionId: text(event.sessionId, "channel/event.sessionId"),
+				name: optionalText(event.name, "channel/event.name") ?? "",
+			};
+	}
+}
+
+export function parseChannelResult(value: unknown): ChannelResult {
+	const result = object(value, "channel result");
+	return {
+		ok: flag(result.ok),
+		reason: optionalText(result.reason, "channel result.reason") ?? "",
+		message: optionalText(result.message, "channel result.message") ?? "",
+		revision: result.revision === undefined ? undefined : wholeNumber(result.revision, "channel result.revision"),
+	};
+}
+
+/** The sessions of a `sessions/list` answer, the asking one first, as other extensions know them. */
+export function parseSessionInfos(value: unknown): SessionInfo[] {
+	const answer = object(value, "sessions/list result");
+	const own = answer.self === undefined || answer.self === null ? [] : [answer.self];
+	return [...own, ...list(answer.sessions, "sessions/list result.sessions")].map((item) => {
+		const session = object(item, "sessions[]");
+		const name = optionalText(session.name, "sessions[].name") || optionalText(session.runtimeName, "sessions[].runtimeName");
+		const status = optionalText(session.status, "sessions[].status");
+		const { contextPercent, tokens } = session;
+		return {
+			id: text(session.sessionId, "sessions[].sessionId"),
+			...(name === undefined || name === "" ? {} : { name }),
+			cwd: optionalText(session.cwd, "sessions[].cwd") ?? "",
+			model: optionalText(session.model, "sessions[].model") ?? "",
+			...(status === undefined ? {} : { status }),
+			...(typeof contextPercent === "number" ? { contextPercent } : {}),
+			...(typeof tokens === "number" ? { tokens } : {}),
+		};
+	});
 }
 
 export function parseToolAnswer(value: unknown): ToolAnswer {

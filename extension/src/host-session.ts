@@ -86,6 +86,7 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 				tokens: usage?.tokens ?? undefined,
 			};
 		},
+		emit: (event, data) => pi.events.emit(event, data),
 		attached: (isAttached) => {
 			if (isAttached) env[SESSION_VARIABLE] = sessionId;
 			else if (env[SESSION_VARIABLE] === sessionId) delete env[SESSION_VARIABLE];

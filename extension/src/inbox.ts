@@ -5,6 +5,8 @@ import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
 import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
 
+/** What the deliveries of this Pi's own extensions are called: no delivery of the broker lacks a slash. */
+const LOCAL_PREFIX = "relay:";
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
@@ -42,6 +44,10 @@ interface Held {
 	announced: WaitReason | undefined;
 }
 
+function isLocal(deliveryId: string): boolean {
+	return deliveryId.startsWith(LOCAL_PREFIX);
+}
+
 /**
  * Brings deliveries into the host session, in order, one at a time, and reports with evidence what became of each.
  *
@@ -56,6 +62,8 @@ export class Inbox {
 	readonly #held: Held[] = [];
 	/** Deliveries that are results of tool calls and no entries yet, with what the broker sent again of them. */
 	readonly #results = new Map<string, Held | undefined>();
+	/** What this Pi's own extensions hand in, until it is proved or given up. */
+	readonly #local = new Map<string, { resolve(): void; reject(error: Error): void }>();
 	readonly #evidence: Evidence;
 	readonly #origin = new RunOrigin();
 	readonly #inboundTrigger: InboundTrigger;
@@ -77,9 +85,9 @@ export class Inbox {
 
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, options: InboxOptions = {}) {
 		this.#host = host;
-		this.#evidence = new Evidence(host, receipt);
+		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#settleLocal(event) : receipt(event));
+		this.#evidence = new Evidence(host, this.#receipt);
 		this.#timers = timers;
-		this.#receipt = receipt;
 		this.#inboundTrigger = options.inboundTrigger ?? "always";
 		this.#onHandOver = options.onHandOver ?? (() => undefined);
 		this.#waitUntil = timers.now() + (options.startGraceMs ?? 0);
@@ -89,9 +97,10 @@ export class Inbox {
 		return this.#runIsActive;
 	}
 
-	/** The delivery that started the present run, if one did. */
+	/** The broker's delivery that started the present run, if one did. */
 	get trigger(): string | undefined {
-		return this.#origin.deliveryId;
+		const id = this.#origin.deliveryId;
+		return id === undefined || isLocal(id) ? undefined : id;
 	}
 
 	deliver(delivery: Delivery): void {
@@ -130,6 +139,21 @@ export class Inbox {
 		this.#evidence.shown(deliveryId);
 	}
 
+	/**
+	 * Shows a message of another extension of this Pi, in its turn among the deliveries, and starts a turn with it. Resolves
+	 * once it is an entry of the session. Not durable: only this process knows of it, and its end takes what still waits.
+	 */
+	local(message: Pick<Delivery, "content" | "summary" | "acceptedAtMs"> & { readonly id: string; readonly name: string }): Promise<void> {
+		const { id, name, ...rest } = message;
+		const deliveryId = LOCAL_PREFIX + id;
+		const from = { sessionId: "", name, role: "", origin: "extension" };
+		return new Promise((resolve, reject) => {
+			if (this.#isClosed) return reject(new Error("the session is over"));
+			this.#local.set(deliveryId, { resolve, reject });
+			this.deliver({ ...rest, deliveryId, envelopeId: id, kind: "relay", quiet: false, redelivered: false, from, attachments: [] });
+		});
+	}
+
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
 		if (this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
@@ -149,7 +173,7 @@ export class Inbox {
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
 	linkLost(): void {
-		this.#held.length = 0;
+		this.#dropHeld((held) => !isLocal(held.delivery.deliveryId));
 		for (const id of this.#results.keys()) this.#results.set(id, undefined);
 	}
 
@@ -251,12 +275,27 @@ export class Inbox {
 	/** Ends every timer; nothing is shown or reported after it. */
 	close(): void {
 		this.#isClosed = true;
-		this.#held.length = 0;
+		this.#dropHeld(() => true);
 		this.#results.clear();
 		this.#handed = undefined;
+		for (const { reject } of this.#local.values()) reject(new Error("the session ended before it was shown"));
+		this.#local.clear();
 		this.#cancelPump?.();
 		this.#cancelLook?.();
 		this.#cancelLost?.();
+	}
+
+	#dropHeld(isDropped: (held: Held) => boolean): void {
+		const kept = this.#held.filter((held) => !isDropped(held));
+		this.#held.splice(0, this.#held.length, ...kept);
+	}
+
+	#settleLocal({ deliveryId, event, evidence }: Receipt): void {
+		const open = this.#local.get(deliveryId);
+		if (event === "held" || open === undefined) return;
+		this.#local.delete(deliveryId);
+		if (event === "failed") open.reject(new Error(evidence ?? "the host did not take it"));
+		else open.resolve();
 	}
 
 	#pump(): void {

@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as hostPackage from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { announce, listen } from "./bus.ts";
+import { Channels } from "./channels.ts";
 import { contentText } from "./content-text.ts";
 import type { PendingAsk } from "./contract.ts";
 import { findAgent } from "./find-agent.ts";
@@ -35,14 +37,16 @@ export default function (pi: ExtensionAPI): void {
 	const agentDir = hostPackage.getAgentDir();
 	const hostVersion = hostPackage.VERSION;
 	const timers = systemTimers(report);
+	const channels = new Channels(timers);
 	const lifecycle = new Lifecycle({
-		...{ env, agentDir, hostVersion, timers },
+		...{ env, agentDir, hostVersion, timers, channels },
 		scope: globalThis,
 		mutateFile: typeof hostPackage.withFileMutationQueue === "function" ? hostPackage.withFileMutationQueue : undefined,
 		findAgent: () => findAgent(env, EXTENSION_ROOT),
 		hostLaunch: () => hostLaunch(process, EXTENSION_FILE, agentDir),
 	});
 	const { guarded, guardedAsync } = guards(report);
+	const endListening = listen(pi.events, channels, () => lifecycle.attachment?.relay);
 
 	pi.registerMessageRenderer(CUSTOM_TYPE, (message, options, theme) => {
 		const pendingAsk = (deliveryId: string): PendingAsk | undefined => lifecycle.attachment?.standing.pendingAsk(deliveryId);
@@ -67,11 +71,13 @@ export default function (pi: ExtensionAPI): void {
 				({ level, text }) => ctx.ui.notify(text, level),
 				(paths) => hostSession(pi, ctx, { ...paths, env, hostVersion, timers }),
 			);
+			if (lifecycle.attachment !== undefined) announce(pi.events);
 		}),
 	);
 	pi.on(
 		"session_shutdown",
 		guardedAsync(async (event) => {
+			endListening();
 			await lifecycle.stop(event.reason);
 		}),
 	);

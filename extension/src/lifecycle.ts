@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type AttachFacts, type AttachedHost, Attachment } from "./attachment.ts";
+import type { Channels } from "./channels.ts";
 import { Claim } from "./claim.ts";
 import type { MutateFile } from "./config-queue.ts";
 import type { GoodbyeReason, StartReason } from "./contract.ts";
@@ -29,6 +30,8 @@ export interface Surroundings {
 	readonly scope: object;
 	/** The host's queue of file changes, where it has one. */
 	readonly mutateFile: MutateFile | undefined;
+	/** Of the host's other extensions. */
+	readonly channels?: Channels;
 	findAgent(): FoundAgent;
 	hostLaunch(): HostLaunch | undefined;
 }
@@ -96,7 +99,7 @@ export class Lifecycle {
 	}
 
 	#attach(session: StartedSession, supervisor: Supervisor | undefined, notify: AttachedHost["notify"], hostFor: HostFor): void {
-		const { env, agentDir, hostVersion, timers, scope, mutateFile } = this.#around;
+		const { env, agentDir, hostVersion, timers, scope, mutateFile, channels } = this.#around;
 		const { wasLaunched, ...launch } = takeLaunchFacts(env, session.sessionId, scope);
 		const settings = readSettings({ env, agentDir, cwd: session.cwd, workspaceRoot: launch.workspaceRoot });
 		if (!mayAttach(session.mode, settings, wasLaunched, supervisor !== undefined)) return;
@@ -134,7 +137,7 @@ export class Lifecycle {
 		const confirmSend = settings.confirmSend && !(session.mode === "rpc" && wasLaunched);
 		const policy = { confirmSend, inboundTrigger, toolVisibility, note, givenName: givenName(env) };
 		const host = hostFor({ agentPath: agent.path, brokerPath: settings.brokerPath });
-		const attachment = new Attachment(host, facts, policy, timers, randomUUID, mutateFile);
+		const attachment = new Attachment(host, facts, policy, timers, randomUUID, mutateFile, channels);
 		this.#attachment = attachment;
 		attachment.start();
 	}

@@ -739,3 +739,63 @@ test("no callback throws into a host whose session is stale: after shutdown or r
 	await emitAll();
 	assert.equal((await pi.tools.get("intercom_send")?.execute("t", {}, undefined))?.isError, true);
 });
+
+describe("other extensions of the same Pi", () => {
+	const heard = (pi: FakePi, event: string): JsonObject[] => {
+		const found: JsonObject[] = [];
+		pi.bus.on(event, (data) => found.push(data));
+		return found;
+	};
+	const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+	test("hear that intercom listens in each session that it serves", async () => {
+		const pi = new FakePi("s1", folder);
+		const ready = heard(pi, "intercom:extension-registry-ready");
+		await start("resume", pi);
+		assert.deepEqual(ready, [{ version: 1 }]);
+		const print = new FakePi("s2", folder);
+		print.mode = "print";
+		const silence = heard(print, "intercom:extension-registry-ready");
+		await start("startup", print);
+		assert.deepEqual(silence, []);
+	});
+
+	test("reach this session with a subagent's result, as a turn of its own, and hear of it", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		const answers = heard(pi, "subagent:result-intercom-delivery");
+		pi.bus.emit("subagent:result-intercom", { to: "Builder", message: "child done", requestId: "r1" });
+		await pi.until(/sent /);
+		assert.match(pi.sent[0]?.content ?? "", /^Relayed by another extension of this session \(subagent result\).*\n> child done$/);
+		assert.deepEqual(answers, []);
+		await pi.runsWithLastMessage();
+		await turn();
+		assert.deepEqual(answers, [{ requestId: "r1", delivered: true }]);
+		assert.deepEqual(await receivedByNow(pi, "receipt"), []);
+	});
+
+	test("reach another session through the tool", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		const answers = heard(pi, "intercom:extension-send-result");
+		pi.bus.emit("intercom:extension-send", { to: "planner", message: "hello", requestId: "r1" });
+		await receivedByNow(pi, "");
+		await turn();
+		const [call] = received("tools/call");
+		assert.deepEqual([call?.name, call?.arguments], ["intercom", { action: "send", to: "planner", message: "hello" }]);
+		assert.deepEqual(answers, [{ requestId: "r1", delivered: true }]);
+	});
+
+	test("are told where intercom is off, and after the session nobody listens", async () => {
+		const pi = new FakePi("s1", folder);
+		pi.mode = "print";
+		const answers = [heard(pi, "subagent:result-intercom-delivery"), heard(pi, "intercom:extension-send-result")];
+		await start("startup", pi);
+		pi.bus.emit("subagent:result-intercom", { to: "s1", message: "done", requestId: "r1" });
+		pi.bus.emit("intercom:extension-send", { to: "s2", message: "hello", requestId: "r2" });
+		const off = "intercom is off in this session";
+		assert.deepEqual(answers, [[{ requestId: "r1", delivered: false, error: off }], [{ requestId: "r2", delivered: false, reason: off }]]);
+		await pi.emit("session_shutdown", { reason: "quit" });
+		assert.deepEqual(pi.bus.eventNames().filter((event) => pi.bus.listenerCount(event) > 1 || event === "intercom:extension-register"), []);
+	});
+});

@@ -640,3 +640,83 @@ test("refuses beyond its bound in words", () => {
 	for (let i = 0; i < 257; i++) bench.inbox.deliver(delivery(`m${i}`));
 	assert.deepEqual(bench.events("m256"), ["failed"]);
 });
+
+describe("a message of another extension of this Pi", () => {
+	const relayed = (id: string) => ({ id, name: "subagent result", content: `Relayed:\n> ${id}`, summary: id });
+
+	/** Hands one in; what becomes of it is in `outcomes`. */
+	function hands(bench: Bench, id: string, outcomes: string[]): void {
+		bench.inbox.local(relayed(id)).then(
+			() => outcomes.push(`${id} shown`),
+			(error: Error) => outcomes.push(`${id} ${error.message}`),
+		);
+	}
+	const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+	test("starts a turn, and is done when it is an entry on disk", async () => {
+		const bench = new Bench();
+		const outcomes: string[] = [];
+		bench.session.fileState = "absent";
+		hands(bench, "r1", outcomes);
+		assert.deepEqual(bench.session.sent[0]?.options, { triggerTurn: true, deliverAs: "steer" });
+		assert.equal(bench.session.sent[0]?.message.details.intercom.from.name, "subagent result");
+		bench.runStarts();
+		await settle();
+		assert.deepEqual(outcomes, []);
+		bench.assistantAnswers();
+		await settle();
+		assert.deepEqual(outcomes, ["r1 shown"]);
+		bench.settles();
+		assert.deepEqual(bench.receipts, []);
+	});
+
+	test("takes its turn among the deliveries, one at a time", async () => {
+		const bench = new Bench();
+		const outcomes: string[] = [];
+		bench.inbox.deliver(delivery("a"));
+		hands(bench, "r1", outcomes);
+		bench.inbox.deliver(delivery("b"));
+		assert.deepEqual(bench.session.sentIds, ["a"]);
+		for (const ids of [["a", "r1"], ["a", "r1", "b"]]) {
+			bench.runStarts();
+			bench.assistantAnswers();
+			bench.inbox.turnEnded(true);
+			assert.deepEqual(bench.session.sentIds, ids);
+		}
+		await settle();
+		assert.deepEqual(outcomes, ["r1 shown"]);
+		assert.ok(bench.receipts.every(({ deliveryId }) => deliveryId.startsWith("alice/")));
+	});
+
+	test("is held over a lost connection, which takes only what the broker has", () => {
+		const bench = new Bench();
+		bench.inbox.runStarted();
+		bench.inbox.deliver(delivery("a"));
+		hands(bench, "r1", []);
+		bench.inbox.linkLost();
+		bench.settles();
+		assert.deepEqual(bench.session.sentIds, ["r1"]);
+	});
+
+	test("that never was shown is said to be so at the session's end", async () => {
+		const bench = new Bench();
+		const outcomes: string[] = [];
+		bench.inbox.runStarted();
+		hands(bench, "r1", outcomes);
+		bench.inbox.close();
+		hands(bench, "r2", outcomes);
+		await settle();
+		assert.deepEqual(outcomes, ["r1 the session ended before it was shown", "r2 the session is over"]);
+	});
+
+	test("that the host does not take is given up like a delivery, and the broker hears nothing of it", async () => {
+		const bench = new Bench();
+		const outcomes: string[] = [];
+		bench.session.sendError = new Error("no");
+		hands(bench, "r1", outcomes);
+		bench.timers.advance(10_000);
+		await settle();
+		assert.deepEqual(outcomes, ["r1 3 attempts, the last: no"]);
+		assert.deepEqual(bench.receipts, []);
+	});
+});

@@ -77,7 +77,7 @@ class RosterRig : public ::testing::Test {
     options.on_commit_failed = [this](const absl::Status&) {
       EXPECT_THAT(mirror_.Load(), IsOk());
     };
-    if (!db->in_memory()) options.sync = [] { return absl::OkStatus(); };
+    if (!db->in_memory()) options.sync = [this] { return disk_sync_(); };
     return StateRunner::Create(std::move(db), clock_, std::move(options))
         .value();
   }
@@ -190,6 +190,9 @@ class RosterRig : public ::testing::Test {
     return status;
   }
 
+  // What the sync thread does for a database in a file. Set before the first
+  // command.
+  std::function<absl::Status()> disk_sync_ = [] { return absl::OkStatus(); };
   TempDir dir_;
   std::string root_;
   FakeClock clock_;

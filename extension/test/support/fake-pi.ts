@@ -1,4 +1,5 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { EventEmitter } from "node:events";
 import type { HostMessage } from "../../src/inbox.ts";
 import { fakeTui, keys, plainColours } from "./screens.ts";
 
@@ -33,6 +34,8 @@ export class FakePi {
 	readonly sent: HostMessage[] = [];
 	readonly saved: object[] = [];
 	readonly tools = new Map<string, RegisteredTool>();
+	/** The bus of all its extensions. */
+	readonly bus = new EventEmitter();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
 	/** What covers the screen at this moment. */
@@ -72,6 +75,13 @@ export class FakePi {
 		registerTool: (tool: RegisteredTool) => {
 			this.tools.set(tool.name, tool);
 			this.#note(`tool ${tool.exposure} ${tool.name}`);
+		},
+		events: {
+			emit: (event: string, data: unknown) => void this.bus.emit(event, data),
+			on: (event: string, handler: (data: unknown) => void) => {
+				this.bus.on(event, handler);
+				return () => void this.bus.off(event, handler);
+			},
 		},
 		registerMessageRenderer: () => undefined,
 		registerShortcut: (key: string, { handler }: { handler(ctx: object): Promise<void> }) => void this.shortcuts.set(key, handler),

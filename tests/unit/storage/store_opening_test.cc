@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "broker/base/proto_time.h"
 #include "broker/storage/ask_store.h"
+#include "broker/storage/channel_store.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/report_store.h"
@@ -39,7 +40,7 @@ class StoreOpeningTest : public ::testing::Test {
   absl::StatusOr<OpenedStore> Open() { return OpenStore(path_, kNow, random_); }
 
   // Open and settled deliveries in turn, every third open one DELIVERED, a
-  // session, a pinned coordinator, and two reports.
+  // session, a pinned coordinator, two reports, and a channel's state.
   void Fill() {
     OpenedStore opened = Open().value();
     first_id_ = opened.store_id;
@@ -105,6 +106,12 @@ class StoreOpeningTest : public ::testing::Test {
     ask.delivery_id = "alice/damaged";
     ask.state = static_cast<v1::Ask::State>(99);
     ASSERT_THAT(AskStore(*opened.db).Add(ask), IsOk());
+    ASSERT_THAT(ChannelStore(*opened.db)
+                    .Save({"fleet", "example/v1"}, {.revision = 7,
+                                                    .payload = "{\"a\":1}",
+                                                    .committed_by = "bob",
+                                                    .committed_at = kNow}),
+                IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
 
@@ -271,6 +278,21 @@ TEST_F(StoreOpeningTest, JobsFencesHandoffsAndReportsAreSavedToo) {
   EXPECT_EQ(saved->summary(), "left or right?");
   EXPECT_TRUE(saved->has_answered_at());
   EXPECT_EQ(store.Find("/project", "dave").value(), std::nullopt);
+}
+
+TEST_F(StoreOpeningTest, StatesOfChannelsAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  const auto state =
+      ChannelStore(*opened->db).Find({"fleet", "example/v1"}).value();
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(state->revision, 7);
+  EXPECT_EQ(state->payload, "{\"a\":1}");
+  EXPECT_EQ(state->committed_by, "bob");
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {
