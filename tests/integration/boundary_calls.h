@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "intercom/v1/channel.grpc.pb.h"
 #include "tests/support/broker_client.h"
 
 namespace intercom {
@@ -255,6 +256,13 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
          return client.Call(*client.inspection,
                             &v1::InspectionService::Stub::ListObservations,
                             v1::ListObservationsRequest(), response);
+       }},
+      {"ChannelService.ListChannels", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListChannelsResponse response;
+         return client.Call(*v1::ChannelService::NewStub(client.channel),
+                            &v1::ChannelService::Stub::ListChannels,
+                            v1::ListChannelsRequest(), response);
        }}};
   return calls;
 }

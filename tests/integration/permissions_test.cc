@@ -128,7 +128,8 @@ TEST_F(PermissionsOverTheWireTest, AClientMayWhatTheTableSays) {
 }
 
 TEST(PermissionCoverageTest, NoOperationIsLeftOut) {
-  std::set<std::string> covered;
+  // A frame of Attach, where nobody but a session comes.
+  std::set<std::string> covered = {"channel.use"};
   for (const BoundaryCall& call : BoundaryCalls()) {
     covered.insert(call.operation);
     EXPECT_TRUE(Expected().contains(call.operation)) << call.operation;
@@ -151,7 +152,8 @@ TEST(PermissionCoverageTest, NoCallIsLeftOut) {
        {v1::SendRequest::descriptor()->file(), v1::Hello::descriptor()->file(),
         v1::GetWorkspaceRequest::descriptor()->file(),
         v1::GetJobRequest::descriptor()->file(),
-        v1::GetBrokerRequest::descriptor()->file()}) {
+        v1::GetBrokerRequest::descriptor()->file(),
+        v1::ListChannelsRequest::descriptor()->file()}) {
     for (int s = 0; s < file->service_count(); ++s) {
       const auto* service = file->service(s);
       for (int m = 0; m < service->method_count(); ++m) {
