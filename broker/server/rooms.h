@@ -16,6 +16,7 @@
 #include "broker/storage/reader.h"
 #include "broker/storage/store_opening.h"
 #include "broker/work/job_desk.h"
+#include "broker/work/mailbox_heirs.h"
 #include "broker/work/roster_news.h"
 
 namespace intercom {
@@ -51,6 +52,7 @@ struct Rooms {
         view(roster, mailboxes, session_store, reports, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
         peers(workspaces, mirror, roster, session_store, view),
+        heirs(mirror, roster, session_store, dispatcher),
         asks(*runner, workspaces, roster, deliveries, dispatcher, clock),
         channels(*runner, roster),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
@@ -96,6 +98,11 @@ struct Rooms {
                                 Effects& effects) {
       return launches.OnAdmit(hello, root, effects);
     });
+    registrar.SetOnArrival([this](const auto& arrival, Effects& effects) {
+      return heirs.OnArrival(arrival, effects);
+    });
+    dispatcher.SetDirectoryOf(
+        [this](std::string_view id) { return peers.DirectoryOf(id); });
     mirror.SetOnEntries([this](const auto& gone, const auto& added) {
       return dispatcher.OnEntries(gone, added);
     });
@@ -148,6 +155,7 @@ struct Rooms {
   RosterView view;
   Workspaces workspaces;
   PeerDirectory peers;
+  MailboxHeirs heirs;
   AskDesk asks;
   ChannelDesk channels;
   Mail mail;

@@ -30,13 +30,27 @@ absl::Status AskDesk::OnEnded(const v1::DeliveryRecord&, Effects&) {
   return absl::OkStatus();
 }
 
-void AskDesk::AwaitReply(CallerEvidence, v1::AwaitReplyRequest,
+void AskDesk::AwaitReply(CallerEvidence evidence, v1::AwaitReplyRequest,
                          AwaitDone done) {
-  done(absl::UnimplementedError(""));
+  runner_.PostTask(
+      [this, evidence = std::move(evidence), done = std::move(done)]() mutable {
+        const auto caller =
+            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
+        if (!caller.ok()) return done(caller.status());
+        done(Error(absl::StatusCode::kNotFound, "UNKNOWN_ASK",
+                   "this session sent no ask of that id"));
+      });
 }
 
-void AskDesk::ListAsks(CallerEvidence, v1::ListAsksRequest, ListDone done) {
-  done(absl::UnimplementedError(""));
+void AskDesk::ListAsks(CallerEvidence evidence, v1::ListAsksRequest,
+                       ListDone done) {
+  runner_.PostTask(
+      [this, evidence = std::move(evidence), done = std::move(done)]() mutable {
+        const auto caller =
+            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
+        if (!caller.ok()) return done(caller.status());
+        done(v1::ListAsksResponse());
+      });
 }
 
 void AskDesk::Tick() {}

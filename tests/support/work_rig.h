@@ -20,6 +20,7 @@
 #include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
+#include "broker/work/mailbox_heirs.h"
 #include "broker/work/observations.h"
 #include "broker/work/prober.h"
 #include "broker/work/report_desk.h"
@@ -203,8 +204,13 @@ class WorkRig : public RoutingRig {
   Reports reports_{report_store_, clock_, Reports::kOverdueAfter};
   RosterView view_{roster_, mailboxes_, session_store_, reports_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
-  Mail mail_{*runner_,      workspaces_, roster_, dispatcher_, deliveries_,
-             report_store_, *reader_,    fences_, clock_};
+  PeerDirectory peers_{workspaces_, mirror_, roster_, session_store_, view_};
+  MailboxHeirs heirs_{mirror_, roster_, session_store_, dispatcher_};
+  AskDesk asks_{*runner_,    workspaces_, roster_,
+                deliveries_, dispatcher_, clock_};
+  Mail mail_{*runner_,    workspaces_,   roster_,  dispatcher_,
+             deliveries_, report_store_, *reader_, fences_,
+             peers_,      asks_,         clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    fences_,        kTestPort};
@@ -230,6 +236,11 @@ class WorkRig : public RoutingRig {
         store_dir_(std::move(store_dir)) {
     mirror_.SetOnEntries([this](const auto& gone, const auto& added) {
       return dispatcher_.OnEntries(gone, added);
+    });
+    dispatcher_.SetDirectoryOf(
+        [this](std::string_view id) { return peers_.DirectoryOf(id); });
+    registrar_.SetOnArrival([this](const auto& arrival, Effects& effects) {
+      return heirs_.OnArrival(arrival, effects);
     });
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(news_);
