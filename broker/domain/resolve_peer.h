@@ -2,7 +2,6 @@
 #define PI_INTERCOM_BROKER_DOMAIN_RESOLVE_PEER_H_
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,10 +40,8 @@ struct PeerQuery {
   std::string_view self = {};
 };
 
-// Shortest prefix of an id that counts as one, and that is shown, in
-// characters.
+// Shortest prefix of an id that counts as one, in characters.
 inline constexpr size_t kMinIdPrefix = 6;
-inline constexpr size_t kMinShortId = 8;
 
 // The place in `candidates` of the one that `query` names. `to` without white
 // space at its ends is, in this order: a full session id; a stable id (of who
@@ -67,14 +64,6 @@ inline constexpr size_t kMinShortId = 8;
 // the candidates with what tells them apart; NOT_IN_DIRECTORY.
 absl::StatusOr<size_t> ResolvePeer(
     const PeerQuery& query, const std::vector<PeerCandidate>& candidates);
-
-// For each of `ids` its shortest prefix, of `kMinShortId` characters or more,
-// that no other of them shares; the whole id where it is shorter, or itself the
-// beginning of another. Prefixes end between characters.
-std::vector<std::string> ShortIds(const std::vector<std::string_view>& ids);
-
-// What an unnamed session is shown as.
-std::string RuntimeName(std::string_view short_id);
 
 // `directory` without slashes at its end.
 std::string_view WithoutTrailingSlash(std::string_view directory);

@@ -259,6 +259,9 @@ void Dispatcher::SendTo(Outbox& outbox, const v1::DeliveryRecord& record) {
   if (record.marks_size() > 0) {
     *delivery.mutable_accepted_at() = record.marks(0).at();
   }
+  if (directory_of_) {
+    delivery.set_sender_directory(directory_of_(record.sender().session_id()));
+  }
   delivery.set_redelivered(record.state() >= v1::DELIVERY_STATE_DELIVERED ||
                            outbox.repeats().contains(record.sequence()));
   outbox.Offered(record.sequence(), record.delivery_id(),

@@ -67,6 +67,13 @@ class Dispatcher : public AttachmentObserver {
   // offered by an earlier broker.
   absl::Status Load();
 
+  // Where a session's host is, or was last; empty where that is not known. What
+  // recipients are shown of their senders. Before the first attachment.
+  using DirectoryOf = std::function<std::string(std::string_view session_id)>;
+  void SetDirectoryOf(DirectoryOf directory_of) {
+    directory_of_ = std::move(directory_of);
+  }
+
   // Inside a command: stores the envelope for `recipient` and, after COMMIT,
   // offers it. The record says how far it is and why it waits. A repeat gives
   // the stored record. ALREADY_EXISTS (ENVELOPE_ID_REUSED),
@@ -236,6 +243,7 @@ class Dispatcher : public AttachmentObserver {
   Random& random_;
   const MailLimits limits_;
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
+  DirectoryOf directory_of_;
   Withdrawals withdrawals_;
   OnEnded on_ended_;
   // Deliveries that are set aside.

@@ -17,6 +17,7 @@
 #include "broker/storage/store_opening.h"
 #include "broker/work/job_desk.h"
 #include "broker/work/launch_waits.h"
+#include "broker/work/mailbox_heirs.h"
 #include "broker/work/roster_news.h"
 
 namespace intercom {
@@ -54,6 +55,7 @@ struct Rooms {
         view(roster, mailboxes, session_store, reports, fences),
         workspaces(*runner, lanes, gate, roster, options.account_home),
         peers(workspaces, mirror, roster, session_store, view),
+        heirs(mirror, roster, session_store, dispatcher),
         asks(*runner, workspaces, roster, ask_store, deliveries, dispatcher,
              clock),
         channels(*runner, channel_store, roster, clock, random),
@@ -102,6 +104,11 @@ struct Rooms {
                                 Effects& effects) {
       return launches.OnAdmit(hello, root, effects);
     });
+    registrar.SetOnArrival([this](const auto& arrival, Effects& effects) {
+      return heirs.OnArrival(arrival, effects);
+    });
+    dispatcher.SetDirectoryOf(
+        [this](std::string_view id) { return peers.DirectoryOf(id); });
     mirror.SetOnEntries([this](const auto& gone, const auto& added) {
       return dispatcher.OnEntries(gone, added);
     });
@@ -158,6 +165,7 @@ struct Rooms {
   RosterView view;
   Workspaces workspaces;
   PeerDirectory peers;
+  MailboxHeirs heirs;
   AskDesk asks;
   ChannelDesk channels;
   Mail mail;

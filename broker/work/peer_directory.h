@@ -1,11 +1,19 @@
 #ifndef PI_INTERCOM_BROKER_WORK_PEER_DIRECTORY_H_
 #define PI_INTERCOM_BROKER_WORK_PEER_DIRECTORY_H_
 
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "broker/domain/resolve_peer.h"
 #include "broker/roster/roster.h"
 #include "broker/roster/workspace_mirror.h"
 #include "broker/storage/session_store.h"
@@ -31,6 +39,11 @@ struct PeerTarget {
 // ListSessions is thread-safe; the rest is called on the state's thread.
 class PeerDirectory {
  public:
+  // Sessions that are away, in a list.
+  static constexpr int kMaxAwayListed = 50;
+  // Sessions in a list, at most.
+  static constexpr int kMaxListed = 1024;
+
   // All must outlive this object.
   PeerDirectory(Workspaces& workspaces, WorkspaceMirror& mirror, Roster& roster,
                 SessionStore& sessions, RosterView& view)
@@ -52,17 +65,62 @@ class PeerDirectory {
   absl::StatusOr<PeerTarget> Find(const DecidedCall& call,
                                   std::string_view session_id) const;
 
+  // Where a session's host is, or was last; empty where that is not known.
+  std::string DirectoryOf(std::string_view session_id) const;
+
+  // For whose reply a session waits, by session ids. Before the first call.
+  using WaitsFor =
+      std::function<std::vector<std::string>(std::string_view session_id)>;
+  void SetWaitsFor(WaitsFor waits_for) { waits_for_ = std::move(waits_for); }
+
   using ListDone =
       absl::AnyInvocable<void(absl::StatusOr<v1::ListSessionsResponse>)>;
   void ListSessions(CallerEvidence evidence, v1::ListSessionsRequest request,
                     ListDone done);
 
  private:
+  // Sessions that a caller can reach. What candidates show is that of the
+  // roster, the call's config, and `rows`: good until the command ends.
+  struct Reachable {
+    std::vector<PeerCandidate> candidates;
+    std::deque<SessionRow> rows;
+  };
+
+  // Those that are attached, and the caller's team.
+  absl::StatusOr<Reachable> Nearby(const DecidedCall& call) const;
+  absl::Status AddTeam(const DecidedCall& call, Reachable& reachable) const;
+  // Those that are away and could be who `to` names: by their full id or stable
+  // id, which come before the names of those that are attached; `by_name` also
+  // by prefix and name.
+  absl::Status AddAway(const DecidedCall& call, std::string_view to,
+                       bool by_name, Reachable& reachable) const;
+  absl::Status AddAwayNamed(const DecidedCall& call, std::string_view to,
+                            Reachable& reachable) const;
+  // Adds the session of `row` if it is away, of the caller's scope, and not
+  // there yet.
+  void AddRow(const DecidedCall& call, SessionRow row,
+              Reachable& reachable) const;
+  bool Sees(const DecidedCall& call, std::string_view scope,
+            std::string_view session_id) const;
+  // Which config names it; nullptr for none.
+  const v1::AgentEntry* EntryOf(const SessionRow& row) const;
+  PeerTarget TargetOf(const PeerCandidate& candidate) const;
+
+  absl::StatusOr<v1::ListSessionsResponse> List(
+      const DecidedCall& call, const v1::ListSessionsRequest& request) const;
+  using ShortIdOf = std::map<std::string, std::string, std::less<>>;
+  absl::StatusOr<ShortIdOf> ShortIdsOf(const DecidedCall& call,
+                                       Reachable& reachable) const;
+  absl::Status AddAwayListed(const DecidedCall& call,
+                             Reachable& reachable) const;
+  v1::RosterEntry Describe(const PeerCandidate& candidate) const;
+
   Workspaces& workspaces_;
   WorkspaceMirror& mirror_;
   Roster& roster_;
   SessionStore& sessions_;
   RosterView& view_;
+  WaitsFor waits_for_;
 };
 
 }  // namespace intercom

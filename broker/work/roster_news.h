@@ -32,21 +32,29 @@ class RosterNews : public AttachmentObserver {
         view_(view),
         port_(port) {}
 
+  // An anonymous session of another scope than the coordinator's is none of
+  // its business. One that wants a stable id which another has is made known to
+  // that one.
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment& attachment, bool restarting) override;
 
   // Tells the coordinator of an anonymous session. `unless_known`: not if it
   // has been told, or will be.
   void Announce(const std::string& session_id, bool unless_known);
-  // The same inside a command, which fails where its mailbox refuses.
+  // The same inside a command, which fails where its mailbox refuses, or with
+  // FAILED_PRECONDITION (OTHER_SCOPE).
   absl::Status AcceptRegistration(const Attachment& attachment,
                                   const Workspace& workspace, Effects& effects);
 
  private:
+  // Tells the holder of the stable id that `attachment` asked for.
+  void TellHolder(const Attachment& attachment);
   // The session is gone, and did not come back in its time.
-  void Left(const std::string& root, const std::string& session_id);
+  void Left(const std::string& root, const std::string& session_id,
+            const std::string& scope);
   // Tells the coordinator's host, not its model, that a session came or went.
-  void ShowChange(const std::string& root, const std::string& session_id);
+  void ShowChange(const std::string& root, const std::string& session_id,
+                  const std::string& scope);
   // The config is the public record of where the broker listens.
   void RecordPort(const std::string& root, const std::string& coordinator);
 

@@ -69,6 +69,18 @@ v1::RosterEntry RosterView::Describe(std::string_view session_id,
   return described;
 }
 
+bool RosterView::IsSeen(const Workspace& workspace, std::string_view session_id,
+                        std::string_view scope) const {
+  if (workspace.EntryOf(session_id) != nullptr) return true;
+  const std::string& id = workspace.coordinator_session_id;
+  if (const Attachment* coordinator = roster_.Find(id)) {
+    return coordinator->hello.scope() == scope;
+  }
+  const auto row = sessions_.Find(id);
+  // One that never attached may come with any.
+  return !row.ok() || !row->has_value() || (*row)->scope == scope;
+}
+
 v1::GetWorkspaceResponse RosterView::Describe(
     const Workspace& workspace) const {
   v1::GetWorkspaceResponse response;
@@ -92,7 +104,8 @@ v1::GetWorkspaceResponse RosterView::Describe(
     *response.add_entries() = Describe(entry.session_id(), &workspace, &entry);
   }
   for (const Attachment* attachment : roster_.InWorkspace(workspace.root)) {
-    if (workspace.EntryOf(attachment->session_id) == nullptr) {
+    if (workspace.EntryOf(attachment->session_id) == nullptr &&
+        IsSeen(workspace, attachment->session_id, attachment->hello.scope())) {
       *response.add_entries() =
           Describe(attachment->session_id, &workspace, nullptr);
     }

@@ -32,7 +32,13 @@ class RosterView {
                            const Workspace* workspace,
                            const v1::AgentEntry* entry) const;
 
-  // Configured sessions in the order of the config, then attached others.
+  // Whether the workspace's coordinator sees a session of that scope there: it
+  // is configured, or the scope is the coordinator's own.
+  bool IsSeen(const Workspace& workspace, std::string_view session_id,
+              std::string_view scope) const;
+
+  // Configured sessions in the order of the config, then attached others that
+  // the coordinator sees.
   v1::GetWorkspaceResponse Describe(const Workspace& workspace) const;
 
  private:

@@ -21,8 +21,10 @@
 #include "broker/base/home.h"
 #include "broker/base/mutex.h"
 #include "intercom/v1/ask.grpc.pb.h"
+#include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
@@ -121,6 +123,26 @@ class BrokerClient {
     if (record != nullptr) *record = response.record();
     return end;
   }
+  // Sends to whomever `to` and `cwd` name in the account.
+  CallEnd SendAnywhere(const std::string& to, const v1::Envelope& envelope,
+                       v1::DeliveryRecord* record = nullptr,
+                       const std::string& cwd = "") {
+    v1::SendRequest request;
+    *request.mutable_envelope() = envelope;
+    request.set_to(to);
+    request.set_cwd(cwd);
+    request.set_reach(v1::REACH_ACCOUNT);
+    v1::SendResponse response;
+    const CallEnd end =
+        Call(*messages, &v1::MessageService::Stub::Send, request, response);
+    if (record != nullptr) *record = response.record();
+    return end;
+  }
+  CallEnd ListSessions(const v1::ListSessionsRequest& request,
+                       v1::ListSessionsResponse& response) {
+    return Call(*roster, &v1::RosterService::Stub::ListSessions, request,
+                response);
+  }
   CallEnd Get(const std::string& id, v1::DeliveryRecord& record) {
     v1::GetMessageRequest request;
     request.set_id(id);
@@ -138,7 +160,9 @@ class BrokerClient {
   const std::shared_ptr<grpc::Channel> channel;
   const std::unique_ptr<v1::SessionService::Stub> sessions;
   const std::unique_ptr<v1::MessageService::Stub> messages;
+  const std::unique_ptr<v1::RosterService::Stub> roster;
   const std::unique_ptr<v1::AskService::Stub> asks;
+  const std::unique_ptr<v1::ChannelService::Stub> channels;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspaces;
   const std::unique_ptr<v1::WorkService::Stub> work;
   const std::unique_ptr<v1::InspectionService::Stub> inspection;
@@ -148,7 +172,9 @@ class BrokerClient {
       : channel(std::move(to)),
         sessions(v1::SessionService::NewStub(channel)),
         messages(v1::MessageService::NewStub(channel)),
+        roster(v1::RosterService::NewStub(channel)),
         asks(v1::AskService::NewStub(channel)),
+        channels(v1::ChannelService::NewStub(channel)),
         workspaces(v1::WorkspaceService::NewStub(channel)),
         work(v1::WorkService::NewStub(channel)),
         inspection(v1::InspectionService::NewStub(channel)),

@@ -20,6 +20,7 @@
 #include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
 #include "broker/work/mail.h"
+#include "broker/work/mailbox_heirs.h"
 #include "broker/work/observations.h"
 #include "broker/work/prober.h"
 #include "broker/work/report_desk.h"
@@ -214,6 +215,7 @@ class WorkRig : public RoutingRig {
   RosterView view_{roster_, mailboxes_, session_store_, reports_, fences_};
   Workspaces workspaces_{*runner_, lanes_, gate_, roster_, "/home/of-nobody"};
   PeerDirectory peers_{workspaces_, mirror_, roster_, session_store_, view_};
+  MailboxHeirs heirs_{mirror_, roster_, session_store_, dispatcher_};
   AskStore ask_store_{runner_->database()};
   AskDesk asks_{*runner_,    workspaces_, roster_, ask_store_,
                 deliveries_, dispatcher_, clock_};
@@ -245,6 +247,11 @@ class WorkRig : public RoutingRig {
         store_dir_(std::move(store_dir)) {
     mirror_.SetOnEntries([this](const auto& gone, const auto& added) {
       return dispatcher_.OnEntries(gone, added);
+    });
+    dispatcher_.SetDirectoryOf(
+        [this](std::string_view id) { return peers_.DirectoryOf(id); });
+    registrar_.SetOnArrival([this](const auto& arrival, Effects& effects) {
+      return heirs_.OnArrival(arrival, effects);
     });
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(asks_);

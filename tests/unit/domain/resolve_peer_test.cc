@@ -12,7 +12,6 @@ namespace intercom {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -293,26 +292,6 @@ TEST_F(ResolvePeerTest, TextOfOthersIsShownWithoutControls) {
   all_[1].name = "wor\x1b[31mker";
   EXPECT_THAT(WhyNot("x\x1b[2J"),
               AllOf(HasSubstr("worker"), Not(HasSubstr("\x1b"))));
-}
-
-TEST(ShortIdsTest, EachIsTheShortestPrefixOfEightThatTellsItApart) {
-  EXPECT_THAT(ShortIds({"abcdefgh-1", "abcdefgh-2", "bcdefghijk"}),
-              ElementsAre("abcdefgh-1", "abcdefgh-2", "bcdefghi"));
-  EXPECT_THAT(ShortIds({"abcdefgh-12-3", "abcdefgh-13-3"}),
-              ElementsAre("abcdefgh-12", "abcdefgh-13"));
-}
-
-TEST(ShortIdsTest, AShortIdIsWholeAndOneThatBeginsAnotherToo) {
-  EXPECT_THAT(ShortIds({"c-1", "c-10"}), ElementsAre("c-1", "c-10"));
-  EXPECT_THAT(ShortIds({"abcdefghij", "abcdefghijk"}),
-              ElementsAre("abcdefghij", "abcdefghijk"));
-  EXPECT_THAT(ShortIds({}), ElementsAre());
-}
-
-TEST(ShortIdsTest, APrefixEndsBetweenCharacters) {
-  EXPECT_THAT(ShortIds({"éééééééééé"}), ElementsAre("éééééééé"));
-  EXPECT_THAT(ShortIds({"aaaaaaaaé-1", "aaaaaaaaè-1"}),
-              ElementsAre("aaaaaaaaé", "aaaaaaaaè"));
 }
 
 }  // namespace
