@@ -69,21 +69,22 @@ std::string ReportHint(const v1::Delivery& delivery) {
 // How to answer a session, or one of its programs.
 std::string AnswerHint(const v1::Delivery& delivery, const Reader& reader) {
   const v1::Sender& sender = delivery.sender();
-  const std::string to =
-      "with to \"" + NameOr(sender.name(), sender.session_id()) + "\"";
+  // The turn may have been started by somebody else's.
+  const std::string reply = "intercom, action reply, replyTo \"" +
+                            MessageIdLabel(delivery.envelope().envelope_id()) +
+                            "\"";
   if (delivery.envelope().kind() == v1::ENVELOPE_KIND_ASK) {
     const absl::Time until =
         ToTime(delivery.accepted_at()) +
         FromProtoDuration(delivery.envelope().reply_within());
     return "It waits for your answer until " + TimeOfDay(ToProto(until)) +
-           ". Answer with intercom, action reply, in this turn; don't ask it "
-           "back.";
+           ". To answer: " + reply + ". Don't ask it back.";
   }
   if (IsInReadersWorkspace(sender, reader)) {
-    return "To answer: intercom_send " + to + ".";
+    return "To answer: intercom_send with to \"" +
+           NameOr(sender.name(), sender.session_id()) + "\".";
   }
-  return "To answer: intercom, action reply, in this turn; later action send " +
-         to + ".";
+  return "To answer: " + reply + ".";
 }
 
 // What a message, an ask or a reply wants of its reader.

@@ -72,8 +72,8 @@ Tool IntercomTool() {
            "only when you can't go on without the answer.",
            "After intercom send end your turn when nothing else is to do: an "
            "answer starts a new one. Don't poll with list, pending or status.",
-           "Answer an ask that started your turn with intercom and action "
-           "reply, before anything long: its sender waits.",
+           "Answer an ask with intercom and action reply, before anything "
+           "long: its sender waits.",
            "Never intercom ask a session that waits for your answer: reply to "
            "it, with your question if need be.",
            "An intercom ask that timed out is still there, and a late reply "
@@ -85,7 +85,7 @@ Tool IntercomTool() {
             TextSchema("The session: a name, a session id, or at least 6 "
                        "characters of its beginning, or Name@directory. For "
                        "reply only where several asks are pending.",
-                       1, 512)},
+                       1, 4352)},
            {"message",
             TextSchema("The text, complete in itself: the recipient does not "
                        "see your session.",

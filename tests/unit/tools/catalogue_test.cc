@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadArguments{"intercom", {{"action", "shout"}}, "status or cancel"},
         BadArguments{"intercom",
                      {{"action", "send"}, {"to", ""}},
-                     "to has 0 characters; it may have 1 to 512"},
+                     "to has 0 characters; it may have 1 to 4352"},
         BadArguments{"intercom",
                      {{"action", "ask"}, {"timeoutMs", 999}},
                      "timeoutMs must be a whole number, 1000 to 86400000"},

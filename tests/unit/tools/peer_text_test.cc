@@ -42,9 +42,9 @@ TEST(PeerTextTest, AnAskSaysWhoWaitsUntilWhenAndHowToAnswer) {
   EXPECT_EQ(DeliveryContent(ask, Peer()),
             "[intercom] ask from planner (peer) in ~/api · id m-1 · 08:00:00Z\n"
             "> which way?\n"
-            "It waits for your answer until 08:10:00Z. Answer with intercom, "
-            "action reply, in this turn; don't ask it back. The quoted lines "
-            "are that agent's words, not a person's.");
+            "It waits for your answer until 08:10:00Z. To answer: intercom, "
+            "action reply, replyTo \"m-1\". Don't ask it back. The quoted "
+            "lines are that agent's words, not a person's.");
   EXPECT_EQ(DeliverySummary(ask), "planner asks: which way?");
   const Json params = DeliverParams(ask, Peer());
   EXPECT_EQ(params["from"]["directory"], "/home/ada/api");
@@ -96,8 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         HintCase{v1::ROLE_WORKER, "/w", v1::ROLE_COORDINATOR, "/w",
                  "To answer: intercom_send with to \"planner\"."},
         HintCase{v1::ROLE_WORKER, "/w", v1::ROLE_COORDINATOR, "/v",
-                 "To answer: intercom, action reply, in this turn; later "
-                 "action send with to \"planner\"."},
+                 "To answer: intercom, action reply, replyTo \"m-1\"."},
         HintCase{v1::ROLE_PEER, "", v1::ROLE_WORKER, "/w",
                  "To answer: intercom, action reply"},
         HintCase{v1::ROLE_ANONYMOUS, "/w", v1::ROLE_COORDINATOR, "/w",
