@@ -1,18 +1,28 @@
 #include "worker-agent/agent.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "broker/base/error.h"
 #include "broker/base/log.h"
 #include "broker/base/process.h"
 #include "broker/domain/fence.h"
-#include "worker-agent/initialize.h"
+#include "worker-agent/tools/ask_result.h"
 
 namespace intercom {
+namespace {
 
-Agent::Agent(Options options, int in, int out, Runners runners, Random& random,
-             EnsureBroker ensure_broker, LaunchRoom room,
-             std::function<void()> finished)
+// The person's home directory; may be empty.
+std::string HomeOf(const LaunchRoom& room) {
+  const auto found = room.around.environment.find("HOME");
+  return found == room.around.environment.end() ? "" : found->second;
+}
+
+}  // namespace
+
+Agent::Agent(Options options, int in, int out, Runners runners,
+             const Clock& clock, Random& random, EnsureBroker ensure_broker,
+             LaunchRoom room, std::function<void()> finished)
     : options_(std::move(options)),
       ensure_broker_(std::move(ensure_broker)),
       room_(std::move(room)),
@@ -42,17 +52,21 @@ Agent::Agent(Options options, int in, int out, Runners runners, Random& random,
                  [this](const absl::Status& status, bool final) {
                    view_.Refused(status, final);
                    desk_.HostDropped();
+                   if (final) tools_.peers().LinkOver(status);
                    HandleLost();
                  },
              .superseded =
                  [this](const std::string& message) {
                    view_.Superseded(message);
+                   tools_.peers().LinkOver(view_.error());
                    HandleLost();
                  }}),
       launching_(runners.agent, runners.launching),
       panes_(runners.agent, runners.panes),
-      desk_(host_,
-            [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
+      desk_(
+          host_,
+          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); },
+          [this] { return ReaderOfDeliveries(); }),
       controls_(
           host_, room_, panes_,
           {.instructions_with =
@@ -68,7 +82,22 @@ Agent::Agent(Options options, int in, int out, Runners runners, Random& random,
           host_,
           [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
       title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
-      tools_(link_, room_, launching_, [this] { return OwnStatus(); }) {}
+      tools_(link_, room_, launching_, [this] { return OwnStatus(); },
+             {.runner = runners.agent,
+              .clock = clock,
+              .pace = options_.asks,
+              .own =
+                  [this] {
+                    OwnSession own = view_.OwnPlace(hello_);
+                    own.pending_asks = pending_asks_;
+                    return own;
+                  },
+              .progress =
+                  [this](const std::string& call_id, const std::string& text) {
+                    host_.Notify("tools/progress",
+                                 {{"callId", call_id}, {"text", text}});
+                  },
+              .open_pane = nullptr}) {}
 
 void Agent::HandleNotification(const std::string& method, const Json& params) {
   v1::AttachRequest frame;
@@ -83,6 +112,7 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
   } else if (method == "session/renamed") {
     const std::string name = StringOr(params, "name", "");
     link_.Rename(name);
+    hello_.set_session_name(name);
     frame.mutable_renamed()->set_name(name);
     link_.Send(std::move(frame));
   } else if (method == "responsibility/loaded") {
@@ -112,6 +142,9 @@ void Agent::HandleRequest(const std::string& method, const Json& params,
   if (ChannelCalls::Handles(method)) {
     return channels_.Call(method, params, respond);
   }
+  if (method == "sessions/list") {
+    return tools_.peers().ListSessions(params, respond);
+  }
   respond(Error(absl::StatusCode::kUnimplemented, "UNKNOWN_METHOD",
                 "there is no method " + SafeLabel(method)));
 }
@@ -126,9 +159,12 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
   if (hello->workspace_root().empty()) {
     hello->set_workspace_root(options_.workspace_root);
   }
+  const absl::StatusOr<HostSettings> settings = HostSettingsOf(params);
+  if (!settings.ok()) return respond(settings.status());
   hello->set_host_start_ticks(StartTicksOf(hello->host_pid()));
   hello_ = *std::move(hello);
   tools_.SetHost(HostLaunchOf(params));
+  Apply(*settings);
   SPDLOG_INFO("session {} of {}", SafeLabel(hello_.session_id()),
               SafeLabel(hello_.host_kind()));
   respond(Json{{"agentVersion", INTERCOM_VERSION}, {"protocolVersion", 1}});
@@ -137,9 +173,25 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
   link_.Start(hello_);
 }
 
+void Agent::Apply(const HostSettings& settings) {
+  reply_hint_ = settings.reply_hint;
+  if (settings.supervisor.has_value()) view_.SetSupervised();
+  PeerCalls::Host host{.cwd = hello_.cwd(),
+                       .home = HomeOf(room_),
+                       .supervisor = settings.supervisor};
+  if (settings.ask_time.has_value()) host.ask_time = *settings.ask_time;
+  tools_.peers().SetHost(std::move(host));
+  const absl::Duration after =
+      settings.ping_after.value_or(options_.link.ping_after);
+  link_.SetPings(after, std::min(after, settings.ping_timeout.value_or(
+                                            options_.link.ping_timeout)));
+}
+
 void Agent::HandleWelcome(const v1::Welcome& welcome) {
   view_.Welcomed(welcome);
   desk_.StreamStarted();
+  // The broker tells those that are left.
+  if (pending_asks_ > 0) HandleAsks(v1::PendingAsks());
   ReportLoaded();
   if (activity_.has_value()) {
     v1::AttachRequest frame;
@@ -156,6 +208,11 @@ void Agent::HandleLost() {
   controls_.StreamLost();
   channels_.StreamLost();
   Publish();
+}
+
+void Agent::HandleAsks(const v1::PendingAsks& asks) {
+  pending_asks_ = asks.asks_size();
+  host_.Notify("asks", {{"pending", AsksJson(asks.asks())}});
 }
 
 void Agent::HandleFrame(const v1::AttachResponse& frame) {
@@ -175,6 +232,8 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       return channels_.HandleResult(frame.channel_result());
     case v1::AttachResponse::kChannelEvent:
       return channels_.HandleEvent(frame.channel_event());
+    case v1::AttachResponse::kPendingAsks:
+      return HandleAsks(frame.pending_asks());
     case v1::AttachResponse::kDraining:
       SPDLOG_INFO("the broker is about to leave");
       return;
@@ -215,6 +274,13 @@ v1::StatusReport Agent::OwnStatus() const {
     status.set_busy(activity_->phase() != v1::ACTIVITY_PHASE_IDLE);
   }
   return status;
+}
+
+Reader Agent::ReaderOfDeliveries() const {
+  return {.role = view_.role(),
+          .workspace_root = view_.workspace_root(),
+          .home = HomeOf(room_),
+          .reply_hint = reply_hint_};
 }
 
 void Agent::Warn(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "broker/base/clock.h"
 #include "broker/base/random.h"
 #include "broker/base/task_runner.h"
 #include "worker-agent/background.h"
@@ -12,6 +13,7 @@
 #include "worker-agent/control_desk.h"
 #include "worker-agent/delivery_desk.h"
 #include "worker-agent/host/json_rpc.h"
+#include "worker-agent/initialize.h"
 #include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_link.h"
 #include "worker-agent/session_view.h"
@@ -39,6 +41,7 @@ class Agent {
     std::string workspace_root;
     // For the broker's answer to a goodbye.
     absl::Duration goodbye_timeout = absl::Seconds(1);
+    AskCalls::Pace asks = {};
   };
 
   // Makes sure that a broker runs, for a session in this directory; may block.
@@ -46,8 +49,8 @@ class Agent {
 
   // Reads the host on `in` and writes to it on `out`. `finished` is called once
   // when the agent has nothing left to do. What is passed must outlive it.
-  Agent(Options options, int in, int out, Runners runners, Random& random,
-        EnsureBroker ensure_broker, LaunchRoom room,
+  Agent(Options options, int in, int out, Runners runners, const Clock& clock,
+        Random& random, EnsureBroker ensure_broker, LaunchRoom room,
         std::function<void()> finished);
 
   // Says goodbye, unless that is under way, and finishes.
@@ -62,16 +65,19 @@ class Agent {
   void HandleRequest(const std::string& method, const Json& params,
                      const JsonRpc::Respond& respond);
   void Initialize(const Json& params, const JsonRpc::Respond& respond);
+  void Apply(const HostSettings& settings);
 
   // The broker.
   void HandleWelcome(const v1::Welcome& welcome);
   void HandleFrame(const v1::AttachResponse& frame);
   void HandleLost();
+  void HandleAsks(const v1::PendingAsks& asks);
 
   void ReportLoaded();
   void TakeEntry(const v1::AgentEntry& entry);
   v1::HostIdentity Identity() const;
   v1::StatusReport OwnStatus() const;
+  Reader ReaderOfDeliveries() const;
   // Tells the host what changed, if anything did; a worker's tab follows.
   void Publish();
   void Warn(const std::string& text);
@@ -85,6 +91,9 @@ class Agent {
   // Until `initialize` empty.
   v1::Hello hello_;
   std::optional<v1::Activity> activity_;
+  bool reply_hint_ = true;
+  // Asks that wait for this session's answer.
+  int pending_asks_ = 0;
   bool leaving_ = false;
   // The order matters: the link's end must find the host's link alive.
   JsonRpc host_;

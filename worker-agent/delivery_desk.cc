@@ -9,7 +9,6 @@
 
 #include "broker/base/log.h"
 #include "broker/domain/fence.h"
-#include "worker-agent/tools/delivery_text.h"
 
 namespace intercom {
 namespace {
@@ -42,12 +41,13 @@ v1::WaitReason WaitReasonOf(const std::string& text) {
 
 }  // namespace
 
-DeliveryDesk::DeliveryDesk(JsonRpc& host, SendFrame send)
-    : host_(host), send_(std::move(send)) {}
+DeliveryDesk::DeliveryDesk(JsonRpc& host, SendFrame send,
+                           std::function<Reader()> reader)
+    : host_(host), send_(std::move(send)), reader_(std::move(reader)) {}
 
 void DeliveryDesk::Deliver(const v1::Delivery& delivery) {
   if (with_host_.insert(delivery.delivery_id()).second) {
-    host_.Notify("deliver", DeliverParams(delivery));
+    host_.Notify("deliver", DeliverParams(delivery, reader_()));
   }
   v1::Receipt receipt =
       ReceiptOf(delivery.delivery_id(), v1::Receipt::EVENT_DELIVERED);

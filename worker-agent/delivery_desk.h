@@ -9,6 +9,7 @@
 
 #include "intercom/v1/session.pb.h"
 #include "worker-agent/host/json_rpc.h"
+#include "worker-agent/tools/delivery_text.h"
 
 namespace intercom {
 
@@ -20,9 +21,9 @@ class DeliveryDesk {
  public:
   using SendFrame = std::function<void(v1::AttachRequest)>;
 
-  // `send` drops frames while nothing is attached. `host` must outlive this
-  // object.
-  DeliveryDesk(JsonRpc& host, SendFrame send);
+  // `send` drops frames while nothing is attached; `reader` tells who reads
+  // what is delivered now. `host` must outlive this object.
+  DeliveryDesk(JsonRpc& host, SendFrame send, std::function<Reader()> reader);
 
   // A new stream: answers of the host for the old one are void.
   void StreamStarted() { ++stream_; }
@@ -50,6 +51,7 @@ class DeliveryDesk {
 
   JsonRpc& host_;
   const SendFrame send_;
+  const std::function<Reader()> reader_;
   int64_t stream_ = 0;
   // Handed over, and neither injected nor failed nor withdrawn.
   std::set<std::string> with_host_;

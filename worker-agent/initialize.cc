@@ -1,15 +1,21 @@
 #include "worker-agent/initialize.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "broker/base/error.h"
+#include "broker/base/status_macros.h"
 
 namespace intercom {
 namespace {
 
 constexpr int64_t kProtocolVersion = 1;
 constexpr size_t kMaxLabelCharacters = 64;
+constexpr size_t kMaxStableIdBytes = 64;
+constexpr size_t kMaxNoteCharacters = 80;
+constexpr int64_t kMostMilliseconds = 86'400'000;
 
 absl::Status Invalid(const std::string& text) {
   return Error(absl::StatusCode::kInvalidArgument, "INITIALIZE_INVALID",
@@ -38,6 +44,47 @@ v1::ActivityPhase PhaseOf(const std::string& text) {
   if (text == "responding") return v1::ACTIVITY_PHASE_RESPONDING;
   if (text == "tool") return v1::ACTIVITY_PHASE_TOOL;
   return v1::ACTIVITY_PHASE_WORKING;
+}
+
+// A time in milliseconds that may be absent.
+absl::StatusOr<std::optional<absl::Duration>> TimeOf(const Json& params,
+                                                     const char* key,
+                                                     int64_t least) {
+  if (!params.contains(key)) return std::nullopt;
+  const auto milliseconds = IntegerField(params, key);
+  if (milliseconds.has_value() && *milliseconds >= least &&
+      *milliseconds <= kMostMilliseconds) {
+    return absl::Milliseconds(*milliseconds);
+  }
+  return Invalid(std::string(key) + " must be " + std::to_string(least) +
+                 " to " + std::to_string(kMostMilliseconds) + " milliseconds");
+}
+
+// One that the broker takes; none is fine too.
+bool IsStableId(const std::string& id) {
+  const auto allowed = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' ||
+           c == '-' || c == '_';
+  };
+  return id.size() <= kMaxStableIdBytes &&
+         std::all_of(id.begin(), id.end(), allowed);
+}
+
+std::optional<Supervisor> SupervisorOf(const Json& params) {
+  const Json& given = Field(params, "supervisor");
+  Supervisor supervisor{.target = StringOr(given, "target", ""),
+                        .session_id = StringOr(given, "sessionId", ""),
+                        .run_id = StringOr(given, "runId", ""),
+                        .agent = StringOr(given, "agent", ""),
+                        .index = StringOr(given, "index", "")};
+  if (const auto index = IntegerField(given, "index"); index.has_value()) {
+    supervisor.index = std::to_string(*index);
+  }
+  if ((supervisor.target.empty() && supervisor.session_id.empty()) ||
+      supervisor.run_id.empty() || supervisor.agent.empty()) {
+    return std::nullopt;
+  }
+  return supervisor;
 }
 
 // The first characters of UTF-8 `text`.
@@ -83,11 +130,30 @@ absl::StatusOr<v1::Hello> HelloOf(const Json& params) {
   hello.set_job_id(StringOr(params, "jobId", ""));
   hello.set_scope(StringOr(params, "scope", ""));
   hello.set_model(StringOr(params, "model", ""));
+  hello.set_stable_id(StringOr(params, "stableId", ""));
+  if (!IsStableId(hello.stable_id())) {
+    return Invalid(
+        "stableId must be 1 to 64 letters, digits, dots, hyphens "
+        "and underscores");
+  }
   hello.set_agent_version(INTERCOM_VERSION);
   for (std::string& capability : StringsField(params, "capabilities")) {
     hello.add_capabilities(std::move(capability));
   }
   return hello;
+}
+
+absl::StatusOr<HostSettings> HostSettingsOf(const Json& params) {
+  HostSettings settings;
+  settings.reply_hint = BoolOr(params, "replyHint", true);
+  settings.supervisor = SupervisorOf(params);
+  INTERCOM_ASSIGN_OR_RETURN(settings.ask_time,
+                            TimeOf(params, "askTimeoutMs", 1000));
+  INTERCOM_ASSIGN_OR_RETURN(settings.ping_after,
+                            TimeOf(params, "livenessIntervalMs", 1000));
+  INTERCOM_ASSIGN_OR_RETURN(settings.ping_timeout,
+                            TimeOf(params, "livenessTimeoutMs", 100));
+  return settings;
 }
 
 std::optional<HostLaunch> HostLaunchOf(const Json& params) {
@@ -115,6 +181,10 @@ v1::Activity ActivityOf(const Json& params) {
   if (const auto tokens = IntegerField(params, "tokens"); tokens.has_value()) {
     activity.set_tokens(*tokens);
   }
+  activity.set_tool(
+      FirstCharacters(StringOr(params, "tool", ""), kMaxLabelCharacters));
+  activity.set_note(
+      FirstCharacters(StringOr(params, "note", ""), kMaxNoteCharacters));
   activity.set_turns(IntegerField(params, "turns").value_or(0));
   return activity;
 }

@@ -106,7 +106,7 @@ int Run(const Flags& flags) {
        .starting = starting.runner(),
        .launching = launching.runner(),
        .panes = panes.runner()},
-      random,
+      clock, random,
       [home](const std::string& cwd) {
         return BrokerStarter({.home = home, .workspace = cwd}).Ensure();
       },

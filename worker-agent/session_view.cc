@@ -135,7 +135,8 @@ std::string SessionView::StatusText() const {
 Json SessionView::ToJson() const {
   Json json = {{"connection", connection_},
                {"tools", ToolsFor({welcome_.operations().begin(),
-                                   welcome_.operations().end()})},
+                                   welcome_.operations().end()},
+                                  supervised_)},
                {"instructions", Instructions()},
                {"statusText", StatusText()}};
   if (welcome_.role() != v1::ROLE_UNSPECIFIED) {
@@ -163,9 +164,26 @@ Json SessionView::ToJson() const {
   for (const std::string& feature : welcome_.features()) {
     json["features"].push_back(feature);
   }
+  if (!welcome_.stable_id().empty()) json["stableId"] = welcome_.stable_id();
   if (superseded_) json["superseded"] = true;
   if (final_) json["final"] = true;
   return json;
+}
+
+OwnSession SessionView::OwnPlace(const v1::Hello& hello) const {
+  OwnSession own;
+  own.connected = connected();
+  if (error_.has_value()) own.trouble = MessageOf(*error_);
+  own.session_id = hello.session_id();
+  own.name = welcome_.has_agent_entry() ? welcome_.agent_entry().name()
+                                        : hello.session_name();
+  own.stable_id = welcome_.stable_id();
+  own.scope = hello.scope();
+  if (role() != v1::ROLE_UNSPECIFIED) own.role = RoleName(role());
+  own.workspace_root = workspace_root();
+  own.broker_version = welcome_.broker_version();
+  own.port = port();
+  return own;
 }
 
 }  // namespace intercom

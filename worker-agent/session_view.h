@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "intercom/v1/session.pb.h"
 #include "worker-agent/host/json_fields.h"
+#include "worker-agent/tools/peer_result.h"
 
 namespace intercom {
 
@@ -36,11 +37,24 @@ class SessionView {
   std::string loaded_worker_name() const;
   bool connected() const { return connection_ == "connected"; }
   int port() const { return welcome_.port(); }
+  v1::Role role() const { return welcome_.role(); }
+  // Empty without a workspace.
+  const std::string& workspace_root() const {
+    return welcome_.workspace_root();
+  }
+  // Why it is not attached; OK if that is not known.
+  absl::Status error() const { return error_.value_or(absl::OkStatus()); }
+
+  // Another program started the session as its child.
+  void SetSupervised() { supervised_ = true; }
 
   // The instructions that hold once `entry` is loaded.
   std::string InstructionsWith(const v1::AgentEntry& entry) const;
 
   Json ToJson() const;
+
+  // What the session that said `hello` can tell of itself, but for asks.
+  OwnSession OwnPlace(const v1::Hello& hello) const;
 
  private:
   std::string Instructions() const;
@@ -48,6 +62,7 @@ class SessionView {
 
   std::string connection_ = "connecting";
   std::optional<absl::Status> error_;
+  bool supervised_ = false;
   bool superseded_ = false;
   // No other state follows.
   bool final_ = false;

@@ -15,6 +15,8 @@ namespace intercom {
 namespace {
 
 constexpr char kSendTool[] = "intercom_send";
+constexpr char kTalkTool[] = "intercom";
+constexpr char kSupervisorTool[] = "contact_supervisor";
 
 absl::Status NotConnected() {
   return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
@@ -22,17 +24,36 @@ absl::Status NotConnected() {
                "call later");
 }
 
+// Where no session can be opened.
+void OpenNoPane(const PaneRequest& request,
+                const std::function<void(absl::StatusOr<OpenedPane>)>& done) {
+  done(Error(absl::StatusCode::kUnimplemented, "PROJECT_PANES_UNAVAILABLE",
+             "nobody is in " + SafeLabel(request.directory, 400) +
+                 ", and project panes can't be opened by this agent; nothing "
+                 "was sent. Ask the person to open a session there"));
+}
+
+PeerCalls::Setting WithPanes(PeerCalls::Setting setting) {
+  setting.open_pane = OpenNoPane;
+  return setting;
+}
+
 }  // namespace
 
 ToolCalls::ToolCalls(BrokerLink& link, const LaunchRoom& room,
                      Background& launching,
-                     std::function<v1::StatusReport()> own_status)
+                     std::function<v1::StatusReport()> own_status,
+                     PeerCalls::Setting peers)
     : link_(link),
       own_status_(std::move(own_status)),
       launches_(link, room, launching,
                 [this](const std::string& call_id, const ToolResult& result) {
                   Answer(call_id, result);
-                }) {}
+                }),
+      peers_(link, WithPanes(std::move(peers)),
+             [this](const std::string& call_id, const ToolResult& result) {
+               Answer(call_id, result);
+             }) {}
 
 void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   const std::string name = StringOr(params, "name", "");
@@ -60,11 +81,29 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   }
   open_[call_id] = std::move(respond);
   const bool repeated = BoolOr(params, "repeated", false);
+  if (Talk(name, arguments,
+           {.call_id = call_id,
+            .repeated = repeated,
+            .trigger = StringOr(params, "trigger", "")})) {
+    return;
+  }
   if (name == kSendTool) {
     Send(arguments, call_id, repeated);
   } else {
     Dispatch(name, arguments, call_id, repeated);
   }
+}
+
+bool ToolCalls::Talk(const std::string& name, const Json& arguments,
+                     const PeerCalls::Call& call) {
+  if (name == kTalkTool) {
+    peers_.Intercom(arguments, call);
+  } else if (name == kSupervisorTool) {
+    peers_.ContactSupervisor(arguments, call);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void ToolCalls::Send(const Json& arguments, const std::string& call_id,
@@ -188,6 +227,7 @@ void ToolCalls::Dispatch(const std::string& name, const Json& arguments,
 
 void ToolCalls::Cancel(const Json& params) {
   const std::string call_id = StringOr(params, "callId", "");
+  if (peers_.Cancel(call_id)) return;
   if (const auto result = launches_.Cancel(call_id); result.has_value()) {
     return Answer(call_id, *result);
   }

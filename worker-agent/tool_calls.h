@@ -11,6 +11,7 @@
 #include "worker-agent/host/json_rpc.h"
 #include "worker-agent/launch_calls.h"
 #include "worker-agent/link/broker_link.h"
+#include "worker-agent/peer_calls.h"
 #include "worker-agent/tools/tool_result.h"
 
 namespace intercom {
@@ -20,9 +21,11 @@ namespace intercom {
 class ToolCalls {
  public:
   // What is passed must outlive this object. `own_status` is the session's own
-  // view of itself; `launching` is where launches block.
+  // view of itself; `launching` is where launches block. Of `peers` the pane is
+  // filled in here.
   ToolCalls(BrokerLink& link, const LaunchRoom& room, Background& launching,
-            std::function<v1::StatusReport()> own_status);
+            std::function<v1::StatusReport()> own_status,
+            PeerCalls::Setting peers);
 
   // How the host was started, once it is known.
   void SetHost(std::optional<HostLaunch> host) {
@@ -37,7 +40,12 @@ class ToolCalls {
   void Cancel(const Json& params);
 
   // The session is attached.
-  void Attached() { launches_.Attached(); }
+  void Attached() {
+    launches_.Attached();
+    peers_.Attached();
+  }
+
+  PeerCalls& peers() { return peers_; }
 
  private:
   struct Row;
@@ -56,6 +64,9 @@ class ToolCalls {
 
   // `repeated`: an agent that has died may have made the call.
   void Send(const Json& arguments, const std::string& call_id, bool repeated);
+  // The call of a tool for talking to other sessions; false for others.
+  bool Talk(const std::string& name, const Json& arguments,
+            const PeerCalls::Call& call);
   void Dispatch(const std::string& name, const Json& arguments,
                 const std::string& call_id, bool repeated);
   // `truncated`: a larger page was too large for a result.
@@ -72,6 +83,7 @@ class ToolCalls {
   const std::function<v1::StatusReport()> own_status_;
   std::map<std::string, JsonRpc::Respond> open_;
   LaunchCalls launches_;
+  PeerCalls peers_;
 };
 
 }  // namespace intercom

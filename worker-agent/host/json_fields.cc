@@ -24,8 +24,7 @@ std::string StringOr(const Json& object, std::string_view key,
   return StringField(object, key).value_or(std::string(fallback));
 }
 
-std::optional<int64_t> IntegerField(const Json& object, std::string_view key) {
-  const Json& value = Field(object, key);
+std::optional<int64_t> IntegerOf(const Json& value) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<uint64_t>();
     if (number > uint64_t{std::numeric_limits<int64_t>::max()}) {
@@ -42,6 +41,10 @@ std::optional<int64_t> IntegerField(const Json& object, std::string_view key) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<int64_t> IntegerField(const Json& object, std::string_view key) {
+  return IntegerOf(Field(object, key));
 }
 
 std::optional<double> NumberField(const Json& object, std::string_view key) {

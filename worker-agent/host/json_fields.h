@@ -21,6 +21,7 @@ std::optional<std::string> StringField(const Json& object,
 std::string StringOr(const Json& object, std::string_view key,
                      std::string_view fallback);
 // Whole numbers only.
+std::optional<int64_t> IntegerOf(const Json& value);
 std::optional<int64_t> IntegerField(const Json& object, std::string_view key);
 // Finite numbers.
 std::optional<double> NumberField(const Json& object, std::string_view key);

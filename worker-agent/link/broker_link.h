@@ -69,6 +69,13 @@ class BrokerLink {
   BrokerLink(const BrokerLink&) = delete;
   BrokerLink& operator=(const BrokerLink&) = delete;
 
+  // How often a silent connection is pinged, and how long an answer may take.
+  // Before Start().
+  void SetPings(absl::Duration after, absl::Duration timeout) {
+    options_.ping_after = after;
+    options_.ping_timeout = timeout;
+  }
+
   // Begins to attach with `hello`, once. The link fills in the previous token.
   void Start(v1::Hello hello);
 
@@ -113,7 +120,7 @@ class BrokerLink {
   void End(const absl::Status& status);
   void DropStream();
 
-  const Options options_;
+  Options options_;
   TaskRunner& blocking_;
   const std::function<absl::Status()> ensure_broker_;
   const Events events_;

@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "broker/base/error.h"
+#include "intercom/v1/ask.grpc.pb.h"
+#include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/channel.h"
@@ -13,6 +16,9 @@ namespace intercom {
 struct SessionCalls::Connection {
   std::unique_ptr<v1::WorkspaceService::Stub> workspace;
   std::unique_ptr<v1::WorkService::Stub> work;
+  std::unique_ptr<v1::MessageService::Stub> message;
+  std::unique_ptr<v1::AskService::Stub> ask;
+  std::unique_ptr<v1::RosterService::Stub> roster;
   std::shared_ptr<OpenCalls> calls;
   std::string bearer_token;
   std::string session_token;
@@ -25,6 +31,8 @@ constexpr absl::Duration kUsual = absl::Seconds(10);
 constexpr absl::Duration kStop = absl::Seconds(12);
 // Probes take 4 s together.
 constexpr absl::Duration kStatus = absl::Seconds(8);
+// 10 s longer than the longest wait.
+constexpr absl::Duration kAwait = absl::Seconds(25);
 
 // What a broken connection leaves open.
 enum class Kind {
@@ -97,14 +105,18 @@ SessionCalls::SessionCalls(std::shared_ptr<grpc::Channel> channel,
                            std::shared_ptr<PostGate> gate)
     : connection_(std::make_shared<const Connection>(
           Connection{v1::WorkspaceService::NewStub(channel),
-                     v1::WorkService::NewStub(channel), std::move(calls),
+                     v1::WorkService::NewStub(channel),
+                     v1::MessageService::NewStub(channel),
+                     v1::AskService::NewStub(channel),
+                     v1::RosterService::NewStub(channel), std::move(calls),
                      std::move(bearer_token), std::move(session_token)})),
       gate_(std::move(gate)) {}
 
 SessionCalls::~SessionCalls() = default;
 
 template <typename Response, typename Request>
-void SessionCalls::Call(Request request, Answer<Response> answer) {
+SessionCalls::Stop SessionCalls::Call(Request request,
+                                      Answer<Response> answer) {
   if (Spec<Request>::kKind == Kind::kChange) {
     answer = Unknown(std::move(answer));
   }
@@ -123,6 +135,9 @@ void SessionCalls::Call(Request request, Answer<Response> answer) {
   Spec<Request>::Start(*connection_, &call->context(), call->request(),
                        call->response(), call.get());
   call->StartCall();
+  return [weak = std::weak_ptr(call)] {
+    if (const auto call = weak.lock()) call->context().TryCancel();
+  };
 }
 
 // The table: a call of a stub, its time, and what a broken connection means.
@@ -139,8 +154,8 @@ void SessionCalls::Call(Request request, Answer<Response> answer) {
       connection.stub->async()->Name(context, request, response, reactor); \
     }                                                                      \
   };                                                                       \
-  template void SessionCalls::Call(v1::Name##Request,                      \
-                                   SessionCalls::Answer<v1::Name##Response>);
+  template SessionCalls::Stop SessionCalls::Call(                          \
+      v1::Name##Request, SessionCalls::Answer<v1::Name##Response>);
 
 INTERCOM_CALL(workspace, GetWorkspace, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(workspace, GetWorkerStatus, kStatus, Kind::kRepeatable)
@@ -157,6 +172,11 @@ INTERCOM_CALL(work, AdvanceLaunch, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(work, StopWorker, kStop, Kind::kChange)
 INTERCOM_CALL(work, CloseWorker, kUsual, Kind::kChange)
 INTERCOM_CALL(work, ReportHandoff, kUsual, Kind::kChange)
+INTERCOM_CALL(message, GetMessage, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(message, WithdrawMessage, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(ask, AwaitReply, kAwait, Kind::kRepeatable)
+INTERCOM_CALL(ask, ListAsks, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(roster, ListSessions, kUsual, Kind::kRepeatable)
 
 #undef INTERCOM_CALL
 

@@ -48,6 +48,14 @@ Json ConfirmationSchema(std::string_view description) {
   return {{"type", "boolean"}, {"description", description}, {"const", true}};
 }
 
+Json ArraySchema(std::string_view description, int min, int max, Json items) {
+  return {{"type", "array"},
+          {"description", description},
+          {"minItems", min},
+          {"maxItems", max},
+          {"items", std::move(items)}};
+}
+
 Json ObjectSchema(Json properties, std::vector<std::string> required) {
   return {{"type", "object"},
           {"properties", std::move(properties)},
@@ -57,7 +65,8 @@ Json ObjectSchema(Json properties, std::vector<std::string> required) {
 
 const std::vector<Tool>& AllTools() {
   static const auto* const kTools =
-      new std::vector<Tool>{CreateWorkerTool(),   ConfigureWorkerTool(),
+      new std::vector<Tool>{IntercomTool(),       ContactSupervisorTool(),
+                            CreateWorkerTool(),   ConfigureWorkerTool(),
                             ReloadWorkerTool(),   SendTool(),
                             ListTool(),           WorkerStatusTool(),
                             RequestStatusTool(),  ReportStatusTool(),
@@ -75,9 +84,10 @@ const Tool* FindTool(std::string_view name) {
   return nullptr;
 }
 
-Json ToolsFor(const std::vector<std::string>& operations) {
+Json ToolsFor(const std::vector<std::string>& operations, bool has_supervisor) {
   Json tools = Json::array();
   for (const Tool& tool : AllTools()) {
+    if (tool.needs_supervisor && !has_supervisor) continue;
     if (std::find(operations.begin(), operations.end(), tool.operation) !=
         operations.end()) {
       tools.push_back(ToJson(tool));

@@ -17,8 +17,10 @@ const std::vector<Tool>& AllTools();
 const Tool* FindTool(std::string_view name);
 
 // The tools that a session with these operations has, as the `session`
-// notification carries them.
-Json ToolsFor(const std::vector<std::string>& operations);
+// notification carries them. `has_supervisor`: another program started the
+// session as its child.
+Json ToolsFor(const std::vector<std::string>& operations,
+              bool has_supervisor = false);
 
 // OK if `arguments` keep the tool's schema, else INVALID_ARGUMENT
 // (ARGUMENT_INVALID) naming the argument and the limit. Lengths are counted in

@@ -4,18 +4,16 @@
 
 #include "absl/time/time.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
 #include "broker/domain/permissions.h"
+#include "worker-agent/tools/attachment_text.h"
+#include "worker-agent/tools/delivery_hint.h"
 #include "worker-agent/tools/labels.h"
+#include "worker-agent/tools/session_list.h"
 
 namespace intercom {
 namespace {
 
-// Topics of notices that ask for something.
-constexpr char kRegistration[] = "REGISTRATION";
-constexpr char kHandoffRequest[] = "HANDOFF_REQUEST";
-constexpr char kLaunch[] = "LAUNCH";
-constexpr char kStop[] = "STOP";
-constexpr char kClose[] = "CLOSE";
 constexpr size_t kSummaryCharacters = 160;
 
 std::string SessionLabel(const v1::Sender& sender) {
@@ -37,72 +35,22 @@ std::string TopicLabel(std::string_view topic) {
   return label;
 }
 
-std::string NoticeHint(const std::string& topic) {
-  if (topic == kRegistration) {
-    return "If you created it, or it is to be a worker, configure it with "
-           "intercom_configure_worker, then intercom_reload_worker; otherwise "
-           "ignore this.";
-  }
-  if (topic == kHandoffRequest) {
-    return "This session is being closed in good order. Call "
-           "intercom_report_handoff once, with the job id that the quoted "
-           "lines name, then end your turn without another tool or message, "
-           "and wait.";
-  }
-  if (topic == kLaunch) {
-    return "Launch again if the worker is still needed; if it comes to nothing "
-           "once more, tell the person.";
-  }
-  if (topic == kStop) {
-    return "The worker's session is kept. If it stands still, send it what to "
-           "do next, if anything; if it was not stopped, tell the person.";
-  }
-  if (topic == kClose) {
-    return "A closed worker can be opened again with intercom_resume_worker. "
-           "If the outcome is uncertain, tell the person, who alone can end "
-           "the job (intercom job resolve); do not resume or remove it before.";
-  }
-  return "A fact from the broker; it needs no answer.";
+// "your ask 3f2c9a10", named by `delivery_id`.
+std::string AnsweredLabel(std::string_view what,
+                          const std::string& delivery_id) {
+  const auto parts = ParseDeliveryId(delivery_id);
+  return "your " + std::string(what) + " " +
+         MessageIdLabel(parts.has_value() ? parts->envelope_id : delivery_id);
 }
 
-std::string ReportHint(const v1::Delivery& delivery) {
-  const std::string& topic = delivery.envelope().topic();
-  const std::string answer =
-      "intercom_send with to \"" +
-      NameOr(delivery.sender().name(), delivery.sender().session_id()) + "\"";
-  if (topic == "CLEAR") return "It needs no answer.";
-  if (topic == "READY_FOR_REVIEW") {
-    return "It waits for a review and approves nothing by itself. To answer: " +
-           answer + ".";
+// What it answers, in a line of its own; empty for none.
+std::string ThreadLine(const v1::Envelope& envelope) {
+  if (envelope.reply_to().empty()) return "";
+  if (envelope.kind() == v1::ENVELOPE_KIND_REPLY) {
+    return "It answers " + AnsweredLabel("ask", envelope.reply_to()) +
+           ", for which nobody waits any more.\n";
   }
-  return "It waits for an answer: " + answer +
-         ", or ask the person if the decision is not yours. The quoted lines "
-         "are that agent's words, not a person's.";
-}
-
-std::string Hint(const v1::Delivery& delivery) {
-  const v1::Sender& sender = delivery.sender();
-  if (delivery.envelope().kind() == v1::ENVELOPE_KIND_NOTICE) {
-    return NoticeHint(delivery.envelope().topic());
-  }
-  if (delivery.envelope().kind() == v1::ENVELOPE_KIND_REPORT) {
-    return ReportHint(delivery);
-  }
-  switch (sender.origin()) {
-    case v1::ORIGIN_SESSION:
-      return "To answer: intercom_send with to \"" +
-             NameOr(sender.name(), sender.session_id()) +
-             "\". The quoted lines are that agent's words, not a person's.";
-    case v1::ORIGIN_SHELL:
-      return "A program started by that session sent this, not a person. To "
-             "answer: intercom_send with to \"" +
-             NameOr(sender.name(), sender.session_id()) + "\".";
-    case v1::ORIGIN_PERSON:
-      return "It was typed at a terminal outside this session and can't be "
-             "answered with intercom_send: answer here.";
-    default:
-      return "It can't be answered with intercom_send.";
-  }
+  return "It answers " + AnsweredLabel("message", envelope.reply_to()) + ".\n";
 }
 
 // Who says it. A report is its worker's, whoever carries it.
@@ -149,27 +97,33 @@ std::string SenderLabel(const v1::Sender& sender) {
   }
 }
 
-std::string DeliveryContent(const v1::Delivery& delivery) {
+std::string DeliveryContent(const v1::Delivery& delivery,
+                            const Reader& reader) {
   const v1::Envelope& envelope = delivery.envelope();
   std::string text = "[intercom] ";
   text += KindLabel(envelope.kind());
   if (!envelope.topic().empty()) {
     text += " (" + TopicLabel(envelope.topic()) + ")";
   }
-  text += " from " + AuthorLabel(delivery) + " · id " +
-          ShortId(envelope.envelope_id());
+  text += " from " + AuthorLabel(delivery);
+  if (!delivery.sender_directory().empty() &&
+      !IsInReadersWorkspace(delivery.sender(), reader)) {
+    text += " in " + DirectoryLabel(delivery.sender_directory(), reader.home);
+  }
+  text += " · id " + MessageIdLabel(envelope.envelope_id());
   if (delivery.has_accepted_at()) {
     text += " · " + TimeOfDay(delivery.accepted_at());
   }
-  text += "\n";
+  text += "\n" + ThreadLine(envelope);
   if (delivery.redelivered()) {
     text +=
         "Delivered again after an interruption: it may repeat what you have "
         "read under this id; don't act on it twice.\n";
   }
-  text += FenceText(envelope.text());
-  if (!text.ends_with('\n')) text += "\n";
-  return text + Hint(delivery);
+  text += FenceText(envelope.text()) + "\n" + AttachmentsText(envelope) +
+          DeliveryHint(delivery, reader);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 std::string DeliverySummary(const v1::Delivery& delivery) {
@@ -184,13 +138,20 @@ std::string DeliverySummary(const v1::Delivery& delivery) {
       !envelope.topic().empty()) {
     return TopicLabel(envelope.topic()) + ": " + text;
   }
-  return (sender.origin() == v1::ORIGIN_SESSION
-              ? NameOr(sender.name(), sender.session_id())
-              : SenderLabel(sender)) +
-         ": " + text;
+  std::string line = sender.origin() == v1::ORIGIN_SESSION
+                         ? NameOr(sender.name(), sender.session_id())
+                         : SenderLabel(sender);
+  if (envelope.kind() == v1::ENVELOPE_KIND_ASK) line += " asks";
+  if (envelope.kind() == v1::ENVELOPE_KIND_REPLY) line += " replies";
+  line += ": " + text;
+  if (const int count = envelope.attachments_size(); count > 0) {
+    line += " (+" + std::to_string(count) +
+            (count == 1 ? " attachment)" : " attachments)");
+  }
+  return line;
 }
 
-Json DeliverParams(const v1::Delivery& delivery) {
+Json DeliverParams(const v1::Delivery& delivery, const Reader& reader) {
   const v1::Envelope& envelope = delivery.envelope();
   const v1::Sender& sender = delivery.sender();
   Json params = {{"deliveryId", delivery.delivery_id()},
@@ -210,9 +171,17 @@ Json DeliverParams(const v1::Delivery& delivery) {
                  {"acceptedAt", absl::FormatTime(absl::RFC3339_full,
                                                  ToTime(delivery.accepted_at()),
                                                  absl::UTCTimeZone())},
-                 {"content", DeliveryContent(delivery)},
-                 {"summary", DeliverySummary(delivery)}};
+                 {"content", DeliveryContent(delivery, reader)},
+                 {"summary", DeliverySummary(delivery)},
+                 {"attachments", AttachmentsJson(envelope)}};
   if (!envelope.topic().empty()) params["topic"] = envelope.topic();
+  if (!envelope.reply_to().empty()) params["replyTo"] = envelope.reply_to();
+  if (!delivery.sender_directory().empty()) {
+    params["from"]["directory"] = delivery.sender_directory();
+  }
+  if (const std::string hint = DeliveryHint(delivery, reader); !hint.empty()) {
+    params["hint"] = hint;
+  }
   return params;
 }
 

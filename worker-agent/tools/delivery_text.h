@@ -8,15 +8,26 @@
 
 namespace intercom {
 
+// Who reads a delivery.
+struct Reader {
+  v1::Role role = v1::ROLE_UNSPECIFIED;
+  // Empty without a workspace.
+  std::string workspace_root = {};
+  // Shown as "~"; may be empty.
+  std::string home = {};
+  // Whether how to answer is said with messages, asks and replies.
+  bool reply_hint = true;
+};
+
 // What the model reads of a delivery: who says it, outside the fence and in our
-// words; what was said, fenced; and how to answer.
-std::string DeliveryContent(const v1::Delivery& delivery);
+// words; what was said and is attached, fenced; and how to answer.
+std::string DeliveryContent(const v1::Delivery& delivery, const Reader& reader);
 
 // One line for a person.
 std::string DeliverySummary(const v1::Delivery& delivery);
 
 // The parameters of the `deliver` notification.
-Json DeliverParams(const v1::Delivery& delivery);
+Json DeliverParams(const v1::Delivery& delivery, const Reader& reader);
 
 // "a shell of Builder (worker), not a person": who sent it, truthfully.
 std::string SenderLabel(const v1::Sender& sender);

@@ -106,8 +106,34 @@ std::string WaitSentence(v1::WaitReason reason, std::string_view recipient) {
       return "queued: the earlier message that it replaces is being withdrawn "
              "from " +
              name;
+    case v1::WAIT_REASON_AWAITED:
+      return "set aside: it goes to the ask of " + name +
+             " that it answers, as that call's result";
     default:
       return "waiting for " + name;
+  }
+}
+
+std::string_view WaitWord(v1::WaitReason reason) {
+  switch (reason) {
+    case v1::WAIT_REASON_AWAY:
+      return "away";
+    case v1::WAIT_REASON_WINDOW:
+      return "window";
+    case v1::WAIT_REASON_CLOSING:
+      return "closing";
+    case v1::WAIT_REASON_COMPACTION:
+      return "compaction";
+    case v1::WAIT_REASON_STARTING:
+      return "starting";
+    case v1::WAIT_REASON_BUSY:
+      return "busy";
+    case v1::WAIT_REASON_SUPERSEDING:
+      return "superseding";
+    case v1::WAIT_REASON_AWAITED:
+      return "awaited";
+    default:
+      return "";
   }
 }
 
@@ -125,6 +151,41 @@ std::string NameOr(std::string_view name, std::string_view session_id) {
 }
 
 std::string ShortId(std::string_view id) { return SafeLabel(id.substr(0, 8)); }
+
+std::string MessageIdLabel(std::string_view id) {
+  // The version stands behind the second hyphen.
+  const bool is_random = id.size() == 36 && id[8] == '-' && id[13] == '-' &&
+                         id[14] == '4' && id[18] == '-';
+  return is_random ? ShortId(id) : SafeLabel(id, 64);
+}
+
+std::string_view AttachmentTypeLabel(v1::MessageAttachment::Type type) {
+  switch (type) {
+    case v1::MessageAttachment::TYPE_FILE:
+      return "file";
+    case v1::MessageAttachment::TYPE_SNIPPET:
+      return "snippet";
+    case v1::MessageAttachment::TYPE_CONTEXT:
+      return "context";
+    default:
+      return "unknown";
+  }
+}
+
+std::string SessionStatus(const v1::RosterEntry& entry) {
+  const v1::Activity& activity = entry.activity();
+  std::string text;
+  if (entry.presence() != v1::PRESENCE_ATTACHED) {
+    text = PresenceLabel(entry.presence());
+  } else if (activity.phase() == v1::ACTIVITY_PHASE_TOOL) {
+    text = activity.tool().empty() ? "tool"
+                                   : "tool:" + SafeLabel(activity.tool(), 64);
+  } else {
+    text = activity.phase() <= v1::ACTIVITY_PHASE_IDLE ? "idle" : "thinking";
+  }
+  if (!activity.note().empty()) text += " · " + SafeLabel(activity.note(), 80);
+  return text;
+}
 
 absl::Time ToTime(const google::protobuf::Timestamp& time) {
   return absl::FromUnixSeconds(time.seconds()) +

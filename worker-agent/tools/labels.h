@@ -17,6 +17,9 @@ std::string_view EndLabel(v1::DeliveryEnd end);
 std::string_view PresenceLabel(v1::Presence presence);
 std::string_view KindLabel(v1::EnvelopeKind kind);
 
+// Why a delivery waits, in one word for programs: "away"; "" for none.
+std::string_view WaitWord(v1::WaitReason reason);
+
 // "queued: Builder is away; it is delivered when that session returns".
 // `recipient` is shown as a safe label.
 std::string WaitSentence(v1::WaitReason reason, std::string_view recipient);
@@ -29,6 +32,17 @@ std::string NameOr(std::string_view name, std::string_view session_id);
 
 // The first eight characters of an id.
 std::string ShortId(std::string_view id);
+
+// What tells one message from others: the first eight characters of a random
+// UUID, else all of the id. Others may all begin alike.
+std::string MessageIdLabel(std::string_view id);
+
+// "file", "snippet", "context".
+std::string_view AttachmentTypeLabel(v1::MessageAttachment::Type type);
+
+// What a session does, as the roster shows it: "idle", "thinking", "tool:bash",
+// "away", with " · " and the person's note where there is one.
+std::string SessionStatus(const v1::RosterEntry& entry);
 
 // "12:03:04Z" and "2026-11-30 12:03:04Z". Empty for the unset time.
 std::string TimeOfDay(const google::protobuf::Timestamp& time);

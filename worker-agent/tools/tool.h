@@ -18,13 +18,16 @@ struct Tool {
   // One line for a system prompt's list of tools.
   std::string prompt_snippet;
   std::vector<std::string> prompt_guidelines;
-  // JSON Schema of the arguments: an object of strings, integers and booleans.
+  // JSON Schema of the arguments: an object of strings, integers, booleans,
+  // arrays and objects of the like.
   Json parameters;
   // The name in the permission table that a session needs.
   std::string operation;
   // What a call changes: "nothing", "config" (the file itself, perhaps more),
   // "worker" or "mail".
   std::string effect;
+  // Whether only sessions have it that another program started as its child.
+  bool needs_supervisor = false;
 };
 
 // The tools, by what they are about; AllTools() puts them in order.
@@ -46,6 +49,9 @@ Tool ReportWorkTool();
 Tool ReportHandoffTool();
 Tool RegisterTool();
 
+Tool IntercomTool();
+Tool ContactSupervisorTool();
+
 // Parts of a schema.
 Json TextSchema(std::string_view description, int min, int max);
 Json NumberSchema(std::string_view description, int min, int max);
@@ -54,6 +60,8 @@ Json ChoiceSchema(std::string_view description, std::vector<std::string> words);
 Json FlagSchema(std::string_view description);
 // Only true, so that it has to be said.
 Json ConfirmationSchema(std::string_view description);
+// `min` to `max` values that keep `items`.
+Json ArraySchema(std::string_view description, int min, int max, Json items);
 Json ObjectSchema(Json properties, std::vector<std::string> required);
 
 }  // namespace intercom

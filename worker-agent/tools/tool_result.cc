@@ -71,15 +71,18 @@ std::string EntrySentence(const v1::RosterEntry& entry) {
 }  // namespace
 
 Json ToolResult::ToJson() const {
-  Json json = {{"text", BoundText(text,
-                                  "the rest is shown by the command "
-                                  "line: intercom list, or intercom "
-                                  "history")},
+  Json json = {{"text", delivery_id.empty()
+                            ? BoundText(text,
+                                        "the rest is shown by the command "
+                                        "line: intercom list, or intercom "
+                                        "history")
+                            : text},
                {"summary", summary},
                {"isError", is_error}};
   if (!code.empty()) json["code"] = code;
   if (!reason.empty()) json["reason"] = reason;
   if (!details.is_null()) json["details"] = details;
+  if (!delivery_id.empty()) json["deliveryId"] = delivery_id;
   return json;
 }
 
@@ -90,7 +93,8 @@ ToolResult RenderError(const absl::Status& status) {
           .is_error = true,
           .code = std::string(CodeName(status.code())),
           .reason = ReasonOf(status),
-          .details = nullptr};
+          .details = nullptr,
+          .delivery_id = ""};
 }
 
 ToolResult RenderSubmitted(const v1::DeliveryRecord& record) {

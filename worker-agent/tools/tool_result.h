@@ -20,8 +20,11 @@ struct ToolResult {
   std::string reason;
   // For a program; null if there is none.
   Json details;
+  // The delivery that this text is; empty for none.
+  std::string delivery_id;
 
-  // As `tools/call` answers it. The text is bounded here.
+  // As `tools/call` answers it. The text is bounded here, but that of a
+  // delivery, which nobody would see in full elsewhere.
   Json ToJson() const;
 };
 

@@ -34,13 +34,16 @@ class AgentRig : public ::testing::Test {
                                               .limit = absl::Milliseconds(20)},
                                   .mend_interval = absl::Milliseconds(20)},
                          .workspace_root = "",
-                         .goodbye_timeout = absl::Seconds(20)},
+                         .goodbye_timeout = absl::Seconds(20),
+                         .asks = {.first_wait = absl::Milliseconds(10),
+                                  .longest_wait = absl::Seconds(5),
+                                  .pause = absl::Milliseconds(5)}},
           agent_end_, agent_end_,
           Agent::Runners{.agent = loop_.runner(),
                          .starting = starting_.runner(),
                          .launching = launching_.runner(),
                          .panes = panes_.runner()},
-          random_, [](const std::string&) { return absl::OkStatus(); },
+          clock_, random_, [](const std::string&) { return absl::OkStatus(); },
           room_.Make(), [this] { finished_.Put(true); });
     });
   }
@@ -180,6 +183,7 @@ class AgentRig : public ::testing::Test {
   }
 
   TempDir home_;
+  SystemClock clock_;
   SystemRandom random_;
   FakeBroker broker_{FakeBroker::Options{.home = home_.path(), .tcp = true}};
   int agent_end_ = -1;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "broker/base/error.h"
+#include "broker/domain/permissions.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/boundary_calls.h"
@@ -141,6 +142,12 @@ TEST_F(AgentToolsTest, AStatusPageThatIsTooLargeIsAskedForAgainSmaller) {
 
 // Arguments that a tool takes: of each that it requires, the least.
 Json LeastArguments(const Tool& tool) {
+  if (tool.name == "intercom") {
+    return {{"action", "send"}, {"to", "x"}, {"message", "x"}};
+  }
+  if (tool.name == "contact_supervisor") {
+    return {{"reason", "progress_update"}, {"message", "x"}};
+  }
   Json arguments = Json::object();
   for (const std::string& key : StringsField(tool.parameters, "required")) {
     const Json& schema = tool.parameters["properties"][key];
@@ -170,16 +177,23 @@ TEST_P(CataloguedToolTest, NamesTheOperationThatItsCallIsCheckedAs) {
   v1::BeginLaunchResponse begun;
   begun.mutable_job()->set_state(v1::Job::STATE_SUBMITTED);
   broker_.AddAnswer("BeginLaunch", begun);
-  Initialize({{"launch",
-               {{"argv", {"/bin/node", "/lib/pi.js"}},
-                {"extension", "/ext/index.ts"},
-                {"agentDir", "/home/ada/.pi"}}}});
+  Initialize(
+      {{"launch",
+        {{"argv", {"/bin/node", "/lib/pi.js"}},
+         {"extension", "/ext/index.ts"},
+         {"agentDir", "/home/ada/.pi"}}},
+       {"supervisor", {{"target", "x"}, {"runId", "r"}, {"agent", "a"}}}});
   Call("call-1", tool.name, LeastArguments(tool));
   Result("call-1");
   const FakeBroker::Seen seen = broker_.seen();
   std::string call;
   if (seen.Count(v1::AttachRequest::kSubmit) == 1) {
-    call = "Send";  // The same, on the stream.
+    // The same, on the stream: to all sessions it is an operation of its own.
+    if (seen.Submits()[0].reach() == v1::REACH_ACCOUNT) {
+      EXPECT_EQ(tool.operation, OperationName(Operation::kPeerSend));
+      return;
+    }
+    call = "Send";
   } else {
     ASSERT_EQ(seen.calls.size(), 1u);
     call = seen.calls[0].substr(0, seen.calls[0].find(' '));

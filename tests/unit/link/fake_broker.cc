@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "broker/base/error.h"
@@ -9,6 +10,7 @@
 #include "grpcpp/ext/health_check_service_server_builder_option.h"
 #include "grpcpp/server_builder.h"
 #include "tests/unit/link/fake_attachment.h"
+#include "tests/unit/link/fake_peers.h"
 #include "tests/unit/link/fake_work.h"
 #include "worker-agent/link/broker_address.h"
 
@@ -199,6 +201,13 @@ class FakeBroker::Message : public v1::MessageService::CallbackService {
     return reactor;
   }
 
+  grpc::ServerUnaryReactor* WithdrawMessage(
+      grpc::CallbackServerContext* context,
+      const v1::WithdrawMessageRequest* request,
+      v1::WithdrawMessageResponse* response) override {
+    return broker_.Serve(context, "WithdrawMessage", *request, response);
+  }
+
   grpc::ServerUnaryReactor* ListMessages(
       grpc::CallbackServerContext* context,
       const v1::ListMessagesRequest* request,
@@ -306,7 +315,9 @@ FakeBroker::FakeBroker(Options options)
       workspace_(std::make_unique<Workspace>(*this)),
       message_(std::make_unique<Message>(*this)),
       inspection_(std::make_unique<Inspection>(*this)),
-      work_(std::make_unique<FakeWork>(*this)) {
+      work_(std::make_unique<FakeWork>(*this)),
+      asks_(std::make_unique<FakeAsks>(*this)),
+      roster_(std::make_unique<FakeRoster>(*this)) {
   v1::Welcome welcome;
   welcome.set_role(v1::ROLE_COORDINATOR);
   welcome.set_workspace_root("/home/ada/space");
@@ -334,6 +345,8 @@ FakeBroker::FakeBroker(Options options)
   builder.RegisterService(message_.get());
   builder.RegisterService(inspection_.get());
   builder.RegisterService(work_.get());
+  builder.RegisterService(asks_.get());
+  builder.RegisterService(roster_.get());
   server_ = builder.BuildAndStart();
   if (options_.tcp) {
     std::ofstream(TokenPath(options_.home)) << kToken << "\n";
@@ -457,6 +470,16 @@ grpc::ServerUnaryReactor* FakeBroker::Serve(
   return reactor;
 }
 
+void FakeBroker::RefuseSubmit(absl::Status status) {
+  MutexLock lock(mu_);
+  refused_submits_.push_back(std::move(status));
+}
+
+void FakeBroker::SetAccepted(v1::DeliveryRecord more) {
+  MutexLock lock(mu_);
+  accepted_more_ = std::move(more);
+}
+
 void FakeBroker::BreakAtSubmit(bool value) {
   MutexLock lock(mu_);
   break_at_submit_ = value;
@@ -536,6 +559,7 @@ v1::DeliveryRecord FakeBroker::Accept(const v1::Envelope& envelope,
     mark.set_state(v1::DELIVERY_STATE_ACCEPTED);
     mark.mutable_at()->set_seconds(1'800'000'000);
     mark.set_evidence("on disk");
+    record.MergeFrom(accepted_more_);
   }
   return record;
 }
@@ -544,6 +568,7 @@ void FakeBroker::Handle(FakeAttachment* attachment,
                         const v1::AttachRequest& frame) {
   bool ignore = false;
   bool break_now = false;
+  std::optional<absl::Status> refused;
   v1::AttachResponse welcome;
   v1::AttachResponse reconcile;
   {
@@ -552,6 +577,10 @@ void FakeBroker::Handle(FakeAttachment* attachment,
     changed_.NotifyAll();
     ignore = ignore_submits_;
     break_now = break_at_submit_;
+    if (frame.has_submit() && !refused_submits_.empty()) {
+      refused = refused_submits_.front();
+      refused_submits_.pop_front();
+    }
     if (frame.has_hello()) {
       *welcome.mutable_welcome() = welcome_;
       welcome.mutable_welcome()->set_epoch(++epoch_);
@@ -571,8 +600,15 @@ void FakeBroker::Handle(FakeAttachment* attachment,
     v1::AttachResponse answer;
     answer.mutable_submitted()->set_envelope_id(
         frame.submit().envelope().envelope_id());
-    *answer.mutable_submitted()->mutable_record() =
-        Accept(frame.submit().envelope(), frame.submit().to());
+    if (refused.has_value()) {
+      v1::Failure& failure = *answer.mutable_submitted()->mutable_failure();
+      failure.set_code(static_cast<int>(refused->code()));
+      failure.set_reason(ReasonOf(*refused));
+      failure.set_message(MessageOf(*refused));
+    } else {
+      *answer.mutable_submitted()->mutable_record() =
+          Accept(frame.submit().envelope(), frame.submit().to());
+    }
     if (break_now) {
       attachment->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, "broken"));
     } else {

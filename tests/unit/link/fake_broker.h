@@ -23,7 +23,9 @@
 
 namespace intercom {
 
+class FakeAsks;
 class FakeAttachment;
+class FakeRoster;
 class FakeWork;
 
 // A broker in this process that keeps the promises of the protos and nothing on
@@ -72,6 +74,10 @@ class FakeBroker {
   void SetReconcile(std::vector<std::string> delivery_ids);
   // Answers no submit, and does not accept it either.
   void IgnoreSubmits(bool ignore);
+  // The next submit is refused with this.
+  void RefuseSubmit(absl::Status status);
+  // What later records of accepted envelopes say beside the usual.
+  void SetAccepted(v1::DeliveryRecord more);
   // Accepts submits, but breaks the stream instead of answering.
   void BreakAtSubmit(bool value);
   // The next `count` unary calls are done, but their connection breaks before
@@ -134,6 +140,8 @@ class FakeBroker {
   std::unique_ptr<Message> message_;
   std::unique_ptr<Inspection> inspection_;
   std::unique_ptr<FakeWork> work_;
+  std::unique_ptr<FakeAsks> asks_;
+  std::unique_ptr<FakeRoster> roster_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
 
@@ -145,6 +153,8 @@ class FakeBroker {
   std::vector<std::string> reconcile_ ABSL_GUARDED_BY(mu_);
   bool ignore_submits_ ABSL_GUARDED_BY(mu_) = false;
   bool break_at_submit_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<absl::Status> refused_submits_ ABSL_GUARDED_BY(mu_);
+  v1::DeliveryRecord accepted_more_ ABSL_GUARDED_BY(mu_);
   int break_calls_ ABSL_GUARDED_BY(mu_) = 0;
   v1::WaitReason wait_reason_ ABSL_GUARDED_BY(mu_) =
       v1::WAIT_REASON_UNSPECIFIED;

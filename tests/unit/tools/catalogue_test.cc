@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::vector<std::string> NamesFor(v1::Role role) {
   std::vector<std::string> names;
@@ -30,41 +29,43 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
     lines.push_back(tool.name + " " + tool.operation + " " + tool.effect);
   }
   EXPECT_THAT(
-      lines,
-      ElementsAre("intercom_create_worker worker.create worker",
-                  "intercom_configure_worker worker.configure config",
-                  "intercom_reload_worker worker.reload worker",
-                  "intercom_send message.send mail",
-                  "intercom_list roster.list nothing",
-                  "intercom_worker_status status.read nothing",
-                  "intercom_request_status status.request worker",
-                  "intercom_report_status status.report mail",
-                  "intercom_report_work work.report mail",
-                  "intercom_stop_worker worker.stop worker",
-                  "intercom_close_worker worker.close config",
-                  "intercom_report_handoff handoff.report config",
-                  "intercom_resume_worker worker.resume worker",
-                  "intercom_remove_worker worker.remove config",
-                  "intercom_set_multiplexer workspace.multiplexer config",
-                  "intercom_register registration.repeat mail"));
+      lines, ElementsAre(
+                 "intercom peer.send mail", "contact_supervisor peer.send mail",
+                 "intercom_create_worker worker.create worker",
+                 "intercom_configure_worker worker.configure config",
+                 "intercom_reload_worker worker.reload worker",
+                 "intercom_send message.send mail",
+                 "intercom_list roster.list nothing",
+                 "intercom_worker_status status.read nothing",
+                 "intercom_request_status status.request worker",
+                 "intercom_report_status status.report mail",
+                 "intercom_report_work work.report mail",
+                 "intercom_stop_worker worker.stop worker",
+                 "intercom_close_worker worker.close config",
+                 "intercom_report_handoff handoff.report config",
+                 "intercom_resume_worker worker.resume worker",
+                 "intercom_remove_worker worker.remove config",
+                 "intercom_set_multiplexer workspace.multiplexer config",
+                 "intercom_register registration.repeat mail"));
 }
 
 TEST(CatalogueTest, ACoordinatorLeadsAndAWorkerReports) {
   EXPECT_THAT(
       NamesFor(v1::ROLE_COORDINATOR),
-      ElementsAre("intercom_create_worker", "intercom_configure_worker",
-                  "intercom_reload_worker", "intercom_send", "intercom_list",
-                  "intercom_worker_status", "intercom_request_status",
-                  "intercom_stop_worker", "intercom_close_worker",
-                  "intercom_resume_worker", "intercom_remove_worker",
-                  "intercom_set_multiplexer"));
+      ElementsAre("intercom", "intercom_create_worker",
+                  "intercom_configure_worker", "intercom_reload_worker",
+                  "intercom_send", "intercom_list", "intercom_worker_status",
+                  "intercom_request_status", "intercom_stop_worker",
+                  "intercom_close_worker", "intercom_resume_worker",
+                  "intercom_remove_worker", "intercom_set_multiplexer"));
   EXPECT_THAT(NamesFor(v1::ROLE_WORKER),
-              ElementsAre("intercom_send", "intercom_list",
+              ElementsAre("intercom", "intercom_send", "intercom_list",
                           "intercom_worker_status", "intercom_report_status",
                           "intercom_report_work", "intercom_report_handoff"));
-  EXPECT_THAT(NamesFor(v1::ROLE_ANONYMOUS),
-              ElementsAre("intercom_report_status", "intercom_register"));
-  EXPECT_THAT(NamesFor(v1::ROLE_PEER), IsEmpty());
+  EXPECT_THAT(
+      NamesFor(v1::ROLE_ANONYMOUS),
+      ElementsAre("intercom", "intercom_report_status", "intercom_register"));
+  EXPECT_THAT(NamesFor(v1::ROLE_PEER), ElementsAre("intercom"));
 }
 
 TEST(CatalogueTest, AToolTellsTheHostWhatItsCallsChange) {
@@ -72,6 +73,31 @@ TEST(CatalogueTest, AToolTellsTheHostWhatItsCallsChange) {
   ASSERT_EQ(tools.size(), 2);
   EXPECT_EQ(tools[0]["effect"], "nothing");
   EXPECT_EQ(tools[1]["effect"], "config");
+}
+
+void ExpectClosedObject(const Json& schema);
+
+void ExpectKnownType(const Json& schema) {
+  const std::string type = schema["type"];
+  if (type == "object") return ExpectClosedObject(schema);
+  if (type == "array") {
+    EXPECT_TRUE(schema["maxItems"].is_number());
+    return ExpectKnownType(schema["items"]);
+  }
+  EXPECT_TRUE(type == "string" || type == "integer" || type == "boolean");
+}
+
+void ExpectClosedObject(const Json& schema) {
+  EXPECT_EQ(schema["type"], "object");
+  EXPECT_EQ(schema["additionalProperties"], false);
+  for (const auto& [key, member] : schema["properties"].items()) {
+    SCOPED_TRACE(key);
+    EXPECT_TRUE(member["description"].is_string());
+    ExpectKnownType(member);
+  }
+  for (const std::string& key : StringsField(schema, "required")) {
+    EXPECT_TRUE(schema["properties"].contains(key)) << key;
+  }
 }
 
 TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
@@ -89,16 +115,7 @@ TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
     for (const std::string& line : tool.prompt_guidelines) {
       EXPECT_FALSE(line.empty());
     }
-    EXPECT_EQ(tool.parameters["type"], "object");
-    EXPECT_EQ(tool.parameters["additionalProperties"], false);
-    for (const auto& [key, schema] : tool.parameters["properties"].items()) {
-      EXPECT_TRUE(schema["type"] == "string" || schema["type"] == "integer" ||
-                  schema["type"] == "boolean");
-      EXPECT_TRUE(schema["description"].is_string());
-    }
-    for (const std::string& key : StringsField(tool.parameters, "required")) {
-      EXPECT_TRUE(tool.parameters["properties"].contains(key)) << key;
-    }
+    ExpectClosedObject(tool.parameters);
   }
 }
 
@@ -176,7 +193,42 @@ INSTANTIATE_TEST_SUITE_P(
         BadArguments{"intercom_set_multiplexer",
                      {{"multiplexer", "screen"}},
                      "herdr, tmux, none or headless"},
-        BadArguments{"intercom_register", {{"to", "B"}}, "no argument to"}));
+        BadArguments{"intercom_register", {{"to", "B"}}, "no argument to"},
+        BadArguments{"intercom", {{"to", "B"}}, "action is missing"},
+        BadArguments{"intercom", {{"action", "shout"}}, "status or cancel"},
+        BadArguments{"intercom",
+                     {{"action", "send"}, {"to", ""}},
+                     "to has 0 characters; it may have 1 to 4352"},
+        BadArguments{"intercom",
+                     {{"action", "ask"}, {"timeoutMs", 999}},
+                     "timeoutMs must be a whole number, 1000 to 86400000"},
+        BadArguments{"intercom",
+                     {{"action", "send"}, {"attachments", "a.ts"}},
+                     "attachments must be an array"},
+        BadArguments{"intercom",
+                     {{"action", "send"}, {"attachments", {"a.ts"}}},
+                     "attachments[0] must be an object"},
+        BadArguments{"intercom",
+                     {{"action", "send"},
+                      {"attachments", {{{"type", "file"}, {"content", "x"}}}}},
+                     "attachments[0].name is missing"},
+        BadArguments{"intercom",
+                     {{"action", "send"},
+                      {"attachments",
+                       {{{"type", "file"},
+                         {"name", "a"},
+                         {"content", "x"},
+                         {"path", "b"}}}}},
+                     "attachments[0] has no argument path; it takes content, "
+                     "language, name or type"},
+        BadArguments{"intercom",
+                     {{"action", "send"},
+                      {"attachments", std::vector<Json>(17, Json::object())}},
+                     "attachments has 17 entries; it may have 0 to 16"},
+        BadArguments{"contact_supervisor",
+                     {{"reason", "interview_request"},
+                      {"interview", {{"questions", Json::array()}}}},
+                     "interview.questions has 0 entries"}));
 
 struct GoodArguments {
   const char* tool;

@@ -1,0 +1,129 @@
+#include "worker-agent/tools/peer_actions.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "broker/base/error.h"
+#include "broker/base/status_macros.h"
+#include "broker/domain/validated_envelope.h"
+
+namespace intercom {
+namespace {
+
+// What an action takes beside `action`, separated by blanks.
+struct Action {
+  std::string_view name;
+  std::string_view required;
+  std::string_view optional;
+};
+
+constexpr Action kActions[] = {
+    {"list", "", ""},
+    {"list-cwd", "", "cwd"},
+    {"send", "message",
+     "to attachments replyTo messageId supersedes retryOf cwd "
+     "openProjectPaneIfMissing focus launcher"},
+    {"ask", "message",
+     "to attachments messageId supersedes retryOf cwd "
+     "openProjectPaneIfMissing focus launcher timeoutMs"},
+    {"reply", "message", "to attachments replyTo messageId retryOf"},
+    {"pending", "", ""},
+    {"status", "", "messageId"},
+    {"cancel", "messageId", ""},
+};
+
+absl::Status Invalid(const std::string& text) {
+  return Error(absl::StatusCode::kInvalidArgument, "ARGUMENT_INVALID",
+               "intercom: " + text);
+}
+
+std::vector<std::string> Words(std::string_view text) {
+  return absl::StrSplit(std::string(text), ' ', absl::SkipEmpty());
+}
+
+const Action* ActionNamed(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(kActions), std::end(kActions),
+                   [&](const Action& action) { return action.name == name; });
+  return found == std::end(kActions) ? nullptr : found;
+}
+
+// What `action` lacks or does not take.
+absl::Status CheckTaken(const Action& action, const Json& arguments) {
+  const std::string name(action.name);
+  std::vector<std::string> taken = Words(action.required);
+  for (const std::string& key : taken) {
+    if (!arguments.contains(key)) {
+      return Invalid("action " + name + " needs " + key);
+    }
+  }
+  for (std::string& key : Words(action.optional)) {
+    taken.push_back(std::move(key));
+  }
+  for (const auto& [key, unused] : arguments.items()) {
+    if (key == "action" ||
+        std::find(taken.begin(), taken.end(), key) != taken.end()) {
+      continue;
+    }
+    return Invalid(
+        "action " + name + " does not take " + key + "; it takes " +
+        (taken.empty() ? "nothing else" : absl::StrJoin(taken, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+// What new messages are called. Others may be named by any id that finds them.
+absl::Status CheckIds(const Action& action, const Json& arguments) {
+  for (const char* key : {"messageId", "supersedes", "retryOf"}) {
+    const auto id = StringField(arguments, key);
+    if (!id.has_value() || action.name == "status") continue;
+    if (!CheckEnvelopeId(*id).ok()) {
+      return Invalid(std::string(key) +
+                     " must be 1 to 64 letters, digits and hyphens");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPane(const Json& arguments) {
+  if (BoolOr(arguments, "openProjectPaneIfMissing", false)) {
+    if (arguments.contains("cwd")) return absl::OkStatus();
+    return Invalid("openProjectPaneIfMissing needs cwd, the directory to open");
+  }
+  for (const char* key : {"focus", "launcher"}) {
+    if (arguments.contains(key)) {
+      return Invalid(std::string(key) +
+                     " says how a pane opens, so it needs "
+                     "openProjectPaneIfMissing: true");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::string> PeerActionNames() {
+  std::vector<std::string> names;
+  for (const Action& action : kActions) names.emplace_back(action.name);
+  return names;
+}
+
+absl::Status CheckPeerArguments(const Json& arguments) {
+  const Action* action = ActionNamed(StringOr(arguments, "action", ""));
+  if (action == nullptr) return Invalid("there is no such action");
+  INTERCOM_RETURN_IF_ERROR(CheckTaken(*action, arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckIds(*action, arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckPane(arguments));
+  if ((action->name == "send" || action->name == "ask") &&
+      !arguments.contains("to") && !arguments.contains("cwd") &&
+      !arguments.contains("replyTo")) {
+    return Invalid("action " + std::string(action->name) +
+                   " needs to, the session; or cwd, where only one is" +
+                   (action->name == "send" ? "; or replyTo" : ""));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace intercom
