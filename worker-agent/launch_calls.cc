@@ -69,7 +69,8 @@ LaunchCalls::LaunchCalls(BrokerLink& link, const LaunchRoom& room,
       launching_(launching),
       answer_(std::move(answer)) {}
 
-void LaunchCalls::Begin(v1::BeginLaunchRequest request, bool repeated) {
+void LaunchCalls::Begin(v1::BeginLaunchRequest request, bool repeated,
+                        bool focus) {
   const std::string call_id = request.job_id();
   if (!host_.has_value()) {
     return answer_(call_id,
@@ -81,6 +82,7 @@ void LaunchCalls::Begin(v1::BeginLaunchRequest request, bool repeated) {
                        "session in a terminal by hand")));
   }
   open_[call_id].repeated = repeated;
+  open_[call_id].focus = focus;
   link_.calls()->Call<v1::BeginLaunchResponse>(
       std::move(request),
       [this, call_id](const absl::StatusOr<v1::BeginLaunchResponse>& begun) {
@@ -156,11 +158,10 @@ void LaunchCalls::Submit(const std::string& call_id) {
   Open& open = open_[call_id];
   if (open.cancelled) return GiveUp(call_id, Cancelled());
   open.submitted = true;
+  LaunchPlan plan = PlanOf(*host_, open.begun, room_.around, open.session_file);
+  plan.focus = open.focus;
   launching_.Run(
-      [start = room_.start,
-       plan = PlanOf(*host_, open.begun, room_.around, open.session_file)] {
-        return start(plan);
-      },
+      [start = room_.start, plan = std::move(plan)] { return start(plan); },
       [this, call_id](const Launch& launch) { HandleLaunch(call_id, launch); });
 }
 

@@ -37,8 +37,9 @@ class LaunchCalls {
   void SetHost(std::optional<HostLaunch> host) { host_ = std::move(host); }
 
   // Begins the call of the request's job. The session must be attached.
-  // `repeated`: an agent that has died may have made it.
-  void Begin(v1::BeginLaunchRequest request, bool repeated);
+  // `repeated`: an agent that has died may have made it. `focus`: what opens is
+  // brought in front.
+  void Begin(v1::BeginLaunchRequest request, bool repeated, bool focus = false);
 
   // Ends the call: nothing is launched unless it is under way already. What to
   // answer; nullopt if it is no open call of this class.
@@ -50,6 +51,7 @@ class LaunchCalls {
  private:
   struct Open {
     bool repeated = false;
+    bool focus = false;
     bool cancelled = false;
     // The launcher has it, or is about to.
     bool submitted = false;

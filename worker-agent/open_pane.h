@@ -17,6 +17,8 @@ struct PaneRequest {
   bool focus = true;
   // "herdr" or "tmux"; empty for the usual one.
   std::string launcher;
+  // An agent that has died may have made the call.
+  bool repeated = false;
 };
 
 struct OpenedPane {

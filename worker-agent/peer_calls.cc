@@ -132,7 +132,8 @@ void PeerCalls::Send(const Json& arguments, const Call& call) {
     sending.pane = PaneRequest{.call_id = call.call_id,
                                .directory = *directory,
                                .focus = BoolOr(arguments, "focus", true),
-                               .launcher = StringOr(arguments, "launcher", "")};
+                               .launcher = StringOr(arguments, "launcher", ""),
+                               .repeated = call.repeated};
   }
   Begin(std::move(sending));
 }

@@ -24,17 +24,11 @@ absl::Status NotConnected() {
                "call later");
 }
 
-// Where no session can be opened.
-void OpenNoPane(const PaneRequest& request,
-                const std::function<void(absl::StatusOr<OpenedPane>)>& done) {
-  done(Error(absl::StatusCode::kUnimplemented, "PROJECT_PANES_UNAVAILABLE",
-             "nobody is in " + SafeLabel(request.directory, 400) +
-                 ", and project panes can't be opened by this agent; nothing "
-                 "was sent. Ask the person to open a session there"));
-}
-
-PeerCalls::Setting WithPanes(PeerCalls::Setting setting) {
-  setting.open_pane = OpenNoPane;
+PeerCalls::Setting WithPanes(PeerCalls::Setting setting, PaneOpener& panes) {
+  setting.open_pane = [&panes](const PaneRequest& request,
+                               PaneOpener::Done done) {
+    panes.Open(request, std::move(done));
+  };
   return setting;
 }
 
@@ -50,7 +44,8 @@ ToolCalls::ToolCalls(BrokerLink& link, const LaunchRoom& room,
                 [this](const std::string& call_id, const ToolResult& result) {
                   Answer(call_id, result);
                 }),
-      peers_(link, WithPanes(std::move(peers)),
+      panes_(link, room, launching),
+      peers_(link, WithPanes(std::move(peers), panes_),
              [this](const std::string& call_id, const ToolResult& result) {
                Answer(call_id, result);
              }) {}
@@ -227,7 +222,9 @@ void ToolCalls::Dispatch(const std::string& name, const Json& arguments,
 
 void ToolCalls::Cancel(const Json& params) {
   const std::string call_id = StringOr(params, "callId", "");
-  if (peers_.Cancel(call_id)) return;
+  // What opens a session for a message ends that message, too.
+  panes_.Cancel(call_id);
+  if (!open_.contains(call_id) || peers_.Cancel(call_id)) return;
   if (const auto result = launches_.Cancel(call_id); result.has_value()) {
     return Answer(call_id, *result);
   }

@@ -11,6 +11,7 @@
 #include "worker-agent/host/json_rpc.h"
 #include "worker-agent/launch_calls.h"
 #include "worker-agent/link/broker_link.h"
+#include "worker-agent/pane_opener.h"
 #include "worker-agent/peer_calls.h"
 #include "worker-agent/tools/tool_result.h"
 
@@ -29,6 +30,7 @@ class ToolCalls {
 
   // How the host was started, once it is known.
   void SetHost(std::optional<HostLaunch> host) {
+    panes_.SetHost(host);
     launches_.SetHost(std::move(host));
   }
 
@@ -42,6 +44,7 @@ class ToolCalls {
   // The session is attached.
   void Attached() {
     launches_.Attached();
+    panes_.Attached();
     peers_.Attached();
   }
 
@@ -83,6 +86,7 @@ class ToolCalls {
   const std::function<v1::StatusReport()> own_status_;
   std::map<std::string, JsonRpc::Respond> open_;
   LaunchCalls launches_;
+  PaneOpener panes_;
   PeerCalls peers_;
 };
 

@@ -107,6 +107,11 @@ struct Rooms {
     registrar.SetOnArrival([this](const auto& arrival, Effects& effects) {
       return heirs.OnArrival(arrival, effects);
     });
+    peers.SetWaitsFor(
+        [this](std::string_view id) { return asks.WaitsFor(id); });
+    heirs.SetOnMoved([this](const std::string& from, const std::string& to) {
+      asks.OnMailMoved(from, to);
+    });
     dispatcher.SetDirectoryOf(
         [this](std::string_view id) { return peers.DirectoryOf(id); });
     mirror.SetOnEntries([this](const auto& gone, const auto& added) {

@@ -50,12 +50,6 @@ constexpr char kForgetReplySql[] =
     "  settled_at_us = CASE state WHEN 2 THEN 0 ELSE settled_at_us END "
     "WHERE delivery_id = ?";
 
-constexpr char kMoveSql[] =
-    "UPDATE asks SET recipient_session_id = ?1 "
-    "WHERE recipient_session_id = ?2 AND reply_delivery_id = '' "
-    "  AND state <> 4 AND EXISTS (SELECT 1 FROM deliveries d "
-    "    WHERE d.sequence = asks.sequence AND d.recipient_session_id = ?1)";
-
 constexpr char kAllOpenSql[] = INTERCOM_SELECT_ASKS
     "FROM asks a WHERE a.state = 1 ORDER BY a.asked_at_us, a.sequence";
 
@@ -162,13 +156,6 @@ absl::Status AskStore::ForgetReply(std::string_view delivery_id) {
   INTERCOM_ASSIGN_OR_RETURN(Statement forget, db_.Prepare(kForgetReplySql));
   forget.Bind(delivery_id);
   return forget.Run();
-}
-
-absl::Status AskStore::MoveWithMail(std::string_view from,
-                                    std::string_view to) {
-  INTERCOM_ASSIGN_OR_RETURN(Statement move, db_.Prepare(kMoveSql));
-  move.Bind(to, from);
-  return move.Run();
 }
 
 absl::StatusOr<std::vector<AskRow>> AskStore::AllOpen() {

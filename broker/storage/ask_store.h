@@ -63,9 +63,6 @@ class AskStore {
                               absl::Time at);
   // Takes a reply back: an ANSWERED ask is open again.
   absl::Status ForgetReply(std::string_view delivery_id);
-  // Asks to `from` whose mail waits for `to` instead now are asks to `to`.
-  absl::Status MoveWithMail(std::string_view from, std::string_view to);
-
   absl::StatusOr<std::vector<AskRow>> AllOpen();
   absl::StatusOr<std::vector<AskRow>> OpenOf(std::string_view asker);
   // Those to `recipient` that are unanswered and were asked after `since`: the

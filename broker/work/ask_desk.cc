@@ -243,22 +243,17 @@ absl::StatusOr<bool> AskDesk::OnEnded(const std::string& delivery_id,
   return false;
 }
 
-absl::Status AskDesk::OnMailMoved(const std::string& from,
-                                  const std::string& to, Effects& effects) {
-  INTERCOM_RETURN_IF_ERROR(asks_.MoveWithMail(from, to));
-  effects.AfterCommit([this, from, to] {
-    const auto pending = answers_.PendingOf(to);
-    if (!pending.ok()) {
-      spdlog::error("can't read the asks to {}: {}", to,
-                    MessageOf(pending.status()));
-      return;
-    }
-    for (const AskRow& ask : *pending) waits_.SetRecipient(ask.delivery_id, to);
-    waits_.OnRecipient(to, roster_.Find(to) != nullptr);
-    Changed(from);
-    Changed(to);
-  });
-  return absl::OkStatus();
+void AskDesk::OnMailMoved(const std::string& from, const std::string& to) {
+  const auto pending = answers_.PendingOf(to);
+  if (!pending.ok()) {
+    spdlog::error("can't read the asks to {}: {}", to,
+                  MessageOf(pending.status()));
+    return;
+  }
+  for (const AskRow& ask : *pending) waits_.SetRecipient(ask.delivery_id, to);
+  waits_.OnRecipient(to, roster_.Find(to) != nullptr);
+  Changed(from);
+  Changed(to);
 }
 
 std::vector<std::string> AskDesk::WaitsFor(std::string_view session_id) const {

@@ -65,10 +65,8 @@ class AskDesk : public AttachmentObserver {
   // Inside a command: the asker takes it back, whatever comes of its delivery.
   // Does nothing to what is no open ask.
   absl::Status Cancel(const std::string& delivery_id, Effects& effects);
-  // Inside the command that gave the open mail of `from` to `to`: asks go with
-  // it.
-  absl::Status OnMailMoved(const std::string& from, const std::string& to,
-                           Effects& effects);
+  // The open mail of `from` passed to `to`, and the asks in it.
+  void OnMailMoved(const std::string& from, const std::string& to);
 
   using AwaitDone = AskWaits::Done;
   // As AskService.AwaitReply. Returns what CancelWait takes.

@@ -29,6 +29,8 @@ namespace {
 constexpr absl::Duration kUsual = absl::Seconds(10);
 // The broker waits 8 s for the worker's host.
 constexpr absl::Duration kStop = absl::Seconds(12);
+// A session has 20 s to come up.
+constexpr absl::Duration kLaunchWait = absl::Seconds(25);
 // Probes take 4 s together.
 constexpr absl::Duration kStatus = absl::Seconds(8);
 // 10 s longer than the longest wait.
@@ -169,6 +171,7 @@ INTERCOM_CALL(workspace, ReportWork, kUsual, Kind::kChange)
 INTERCOM_CALL(workspace, Register, kUsual, Kind::kChange)
 INTERCOM_CALL(work, BeginLaunch, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(work, AdvanceLaunch, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(work, AwaitLaunch, kLaunchWait, Kind::kRepeatable)
 INTERCOM_CALL(work, StopWorker, kStop, Kind::kChange)
 INTERCOM_CALL(work, CloseWorker, kUsual, Kind::kChange)
 INTERCOM_CALL(work, ReportHandoff, kUsual, Kind::kChange)

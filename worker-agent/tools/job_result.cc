@@ -40,6 +40,8 @@ constexpr char kAfterResume[] =
     "what to do.\n";
 
 const char* NextOf(const v1::Job& job) {
+  // Who opened a project pane waits for its session.
+  if (job.kind() == v1::Job::KIND_OPEN) return "";
   return job.kind() == v1::Job::KIND_RESUME ? kAfterResume : kAfterCreate;
 }
 
@@ -49,8 +51,10 @@ ToolResult RenderLaunched(const v1::BeginLaunchResponse& begun,
                           const v1::Job& job, const v1::Pane& pane,
                           const std::string& detail) {
   const bool resume = job.kind() == v1::Job::KIND_RESUME;
-  const std::string what =
-      resume ? NameOf(job) : std::string("an anonymous worker");
+  const bool open = job.kind() == v1::Job::KIND_OPEN;
+  const std::string what = resume ? NameOf(job)
+                           : open ? std::string("a project pane")
+                                  : std::string("an anonymous worker");
   const std::string launcher = SafeLabel(job.launcher());
   ToolResult result;
   result.text = "The launch of " + what + " was submitted to " + launcher +
@@ -64,7 +68,7 @@ ToolResult RenderLaunched(const v1::BeginLaunchResponse& begun,
     result.text += "Its session is attached already.\n";
   } else if (!IsPending(job.state())) {
     result.text += "The launch has ended since: " + JobSentence(job) + ".\n";
-  } else {
+  } else if (!open) {
     result.text +=
         "registrationAwaited: false; nothing is known yet of its being "
         "ready. ";

@@ -184,19 +184,6 @@ TEST_F(AskStoreTest, FindsAnsweredOnesWhoseReplyHasNotArrived) {
   EXPECT_THAT(Ids(store_.WithReplyUnderWay()), ElementsAre("alice/a1"));
 }
 
-TEST_F(AskStoreTest, AnAskGoesWithItsMailToAnotherSession) {
-  DeliveryStore deliveries(*db_);
-  ASSERT_THAT(deliveries.Insert(MessageTo("bob2", "a1")), IsOk());
-  ASSERT_THAT(deliveries.Insert(MessageTo("bob", "a2")), IsOk());
-  AskRow stays = Ask("alice/a2");
-  stays.sequence = 2;
-  ASSERT_THAT(store_.Add(Ask("alice/a1")), IsOk());
-  ASSERT_THAT(store_.Add(stays), IsOk());
-  ASSERT_THAT(store_.MoveWithMail("bob", "bob2"), IsOk());
-  EXPECT_EQ(Found("alice/a1").recipient_session_id, "bob2");
-  EXPECT_EQ(Found("alice/a2").recipient_session_id, "bob");
-}
-
 TEST_F(AskStoreTest, AnAskIsDescribedWithTheBeginningOfItsTextInOneLine) {
   NewDelivery delivery = MessageTo("bob", "a1");
   delivery.envelope.set_kind(v1::ENVELOPE_KIND_ASK);

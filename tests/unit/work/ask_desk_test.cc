@@ -546,14 +546,15 @@ TEST_F(AskDeskTest, AnAskGoesWithItsMailToTheHeirOfItsMailbox) {
   EXPECT_THAT(Ask(planner_, "Builder", "a1"), IsOk());
   Detach(builder_);
   // As the mailbox of w-2 is given to w-3.
-  runner_->PostCommand(
-      {[this](Effects& effects) -> absl::Status {
-         const absl::Status moved = runner_->database().Execute(
-             "UPDATE deliveries SET recipient_session_id = 'w-3'");
-         if (!moved.ok()) return moved;
-         return asks_.OnMailMoved("w-2", "w-3", effects);
-       },
-       nullptr});
+  runner_->PostCommand({[this](Effects& effects) -> absl::Status {
+                          effects.AfterCommit(
+                              [this] { asks_.OnMailMoved("w-2", "w-3"); });
+                          return dispatcher_
+                              .MoveMail("w-2", /*left_sequence=*/0, "w-3",
+                                        "as the test says", effects)
+                              .status();
+                        },
+                        nullptr});
   Sync();
   EXPECT_THAT(Told(tester_).back(), ElementsAre("w-1/a1"));
   Pass(absl::Seconds(20));
