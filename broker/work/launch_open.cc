@@ -20,6 +20,10 @@ absl::Status NoPaneIn(const std::string& directory, const absl::Status& why) {
 }  // namespace
 
 void LaunchDesk::BeginOpen(BeginningPtr beginning) {
+  // Who may not learns nothing of directories.
+  const auto caller = workspaces_.callers().ResolveFor(beginning->operation(),
+                                                       beginning->evidence);
+  if (!caller.ok()) return beginning->done(caller.status());
   const std::string& directory = beginning->request.open_directory();
   if (!directory.starts_with('/') || beginning->is_resume() ||
       !beginning->request.project_directory().empty()) {

@@ -175,6 +175,23 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
          return client.Call(*client.work, &v1::WorkService::Stub::AdvanceLaunch,
                             request, response);
        }},
+      {"WorkService.BeginLaunch open", "peer.open",
+       [](Client& client, const Text&) {
+         v1::BeginLaunchRequest request;
+         request.set_job_id("boundary-open");
+         request.set_open_directory("/not-there");
+         v1::BeginLaunchResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::BeginLaunch,
+                            request, response);
+       }},
+      {"WorkService.AwaitLaunch", "peer.open",
+       [](Client& client, const Text&) {
+         v1::AwaitLaunchRequest request;
+         request.set_job_id("not-there");
+         v1::AwaitLaunchResponse response;
+         return client.Call(*client.work, &v1::WorkService::Stub::AwaitLaunch,
+                            request, response);
+       }},
       {"WorkService.StopWorker", "worker.stop",
        [](Client& client, const Text&) {
          v1::StopWorkerRequest request;
