@@ -28,6 +28,7 @@ std::optional<v1::Receipt::Event> EventOf(const std::string& text) {
   if (text == "injected") return v1::Receipt::EVENT_INJECTED;
   if (text == "seen") return v1::Receipt::EVENT_SEEN;
   if (text == "failed") return v1::Receipt::EVENT_FAILED;
+  if (text == "notTaken") return v1::Receipt::EVENT_NOT_TAKEN;
   return std::nullopt;
 }
 
@@ -120,7 +121,10 @@ void DeliveryDesk::Remember(const v1::Receipt& receipt) {
     return earlier.delivery_id() == receipt.delivery_id();
   });
   // What the host failed to take may have been offered to it anew since.
-  if (receipt.event() == v1::Receipt::EVENT_FAILED) return;
+  if (receipt.event() == v1::Receipt::EVENT_FAILED ||
+      receipt.event() == v1::Receipt::EVENT_NOT_TAKEN) {
+    return;
+  }
   remembered_.push_back(receipt);
   if (remembered_.size() > kMaxRemembered) remembered_.pop_front();
 }

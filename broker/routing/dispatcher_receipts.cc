@@ -101,6 +101,12 @@ absl::Status Dispatcher::Record(const SessionKey& key,
           });
       return absl::OkStatus();
     }
+    case v1::Receipt::EVENT_NOT_TAKEN:
+      // One that is offered already is mail as it is.
+      effects.AfterCommit([this, delivery_id = receipt.delivery_id()] {
+        Release(delivery_id);
+      });
+      return absl::OkStatus();
     case v1::Receipt::EVENT_TOO_LATE:
       effects.AfterCommit(
           [this, delivery_id = receipt.delivery_id(), status = *status] {

@@ -128,7 +128,7 @@ export class Attachment {
 			this.#link.notify("receipt", { ...params });
 			this.standing.refresh();
 		};
-		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "failed", evidence: "it came as the answer to a call that was cancelled" }));
+		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "notTaken", evidence: "it came as the answer to a call that was cancelled" }));
 		this.standing = new Standing(host, timers, Date.now, () => this.inbox.waitingCount);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(host, timers, receipt, {

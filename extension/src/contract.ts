@@ -51,7 +51,7 @@ export interface Delivery {
 
 export interface Receipt {
 	readonly deliveryId: string;
-	readonly event: "held" | "injected" | "seen" | "failed";
+	readonly event: "held" | "injected" | "seen" | "failed" | "notTaken";
 	readonly waitReason?: WaitReason;
 	readonly evidence?: string;
 }

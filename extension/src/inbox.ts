@@ -369,8 +369,8 @@ export class Inbox {
 		for (const [deliveryId, held] of [...this.#results].reverse()) {
 			this.#evidence.notShown(deliveryId);
 			if (held !== undefined) this.#held.unshift(held);
-			// The broker offers it again, as it does after any failure.
-			else this.#receipt({ deliveryId, event: "failed", evidence: "the result of the tool call that got it did not come into the session" });
+			// The broker offers it as mail.
+			else this.#receipt({ deliveryId, event: "notTaken", evidence: "the result of the tool call that got it did not come into the session" });
 		}
 		this.#results.clear();
 	}

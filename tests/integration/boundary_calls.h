@@ -32,6 +32,40 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
          envelope.set_text("x");
          return client.Send("nobody", envelope, directory, nullptr);
        }},
+      {"MessageService.Send account", "peer.send",
+       [](Client& client, const Text&) {
+         v1::Envelope envelope;
+         envelope.set_envelope_id("boundary-2");
+         envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
+         envelope.set_text("x");
+         return client.SendAnywhere("nobody", envelope);
+       }},
+      {"RosterService.ListSessions", "peer.list",
+       [](Client& client, const Text&) {
+         v1::ListSessionsResponse response;
+         return client.ListSessions({}, response);
+       }},
+      {"AskService.AwaitReply", "message.read",
+       [](Client& client, const Text&) {
+         v1::AwaitReplyRequest request;
+         request.set_envelope_id("not-there");
+         v1::AwaitReplyResponse response;
+         return client.Call(*client.asks, &v1::AskService::Stub::AwaitReply,
+                            request, response);
+       }},
+      {"AskService.ListAsks", "message.read",
+       [](Client& client, const Text&) {
+         v1::ListAsksResponse response;
+         return client.Call(*client.asks, &v1::AskService::Stub::ListAsks,
+                            v1::ListAsksRequest(), response);
+       }},
+      {"ChannelService.ListChannels", "inspect.read",
+       [](Client& client, const Text&) {
+         v1::ListChannelsResponse response;
+         return client.Call(*client.channels,
+                            &v1::ChannelService::Stub::ListChannels,
+                            v1::ListChannelsRequest(), response);
+       }},
       {"MessageService.GetMessage", "message.read",
        [](Client& client, const Text&) {
          v1::DeliveryRecord record;

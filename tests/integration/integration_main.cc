@@ -42,6 +42,28 @@ int Boundary(char** arguments) {
   return 0;
 }
 
+// `--attach HOME SESSION DIRECTORY`: an agent that attaches over the Unix
+// socket, says `attached`, and stays until its standard input ends.
+int Attach(char** arguments) {
+  AttachClient agent(BrokerClient::OverUnix(arguments[0]));
+  v1::Hello hello;
+  hello.set_protocol_version(1);
+  hello.set_session_id(arguments[1]);
+  hello.set_host_kind("test");
+  hello.set_host_pid(getpid());
+  hello.set_cwd(arguments[2]);
+  hello.set_workspace_mode(v1::WORKSPACE_MODE_EXISTING);
+  agent.SayHello(hello);
+  agent.StartReading();
+  agent.frames.WaitFor(v1::AttachResponse::kReconcile);
+  std::printf("attached\n");
+  std::fflush(stdout);
+  char byte = 0;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+  return 0;
+}
+
 // `--lock PATH`: holds the lock until its standard input ends.
 int Lock(char** arguments) {
   const auto lock = LockFile::TryAcquire(arguments[0]);
@@ -61,6 +83,7 @@ int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "--send" && argc == 6) return intercom::Send(argv + 2);
   if (first == "--boundary" && argc == 4) return intercom::Boundary(argv + 2);
+  if (first == "--attach" && argc == 5) return intercom::Attach(argv + 2);
   if (first == "--lock" && argc == 3) return intercom::Lock(argv + 2);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
