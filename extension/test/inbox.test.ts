@@ -447,10 +447,10 @@ describe("a reply that is the result of a tool call", () => {
 		assert.deepEqual(bench.events("r"), ["busy", "injected", "seen"]);
 	});
 
-	test("that never came into the session, and of which nothing else is here, is failed, so that it comes again", () => {
+	test("that never came into the session, and of which nothing else is here, is not taken, so that it comes as mail", () => {
 		const bench = answered();
 		bench.settles();
-		assert.deepEqual(bench.events("r"), ["failed"]);
+		assert.deepEqual(bench.events("r"), ["notTaken"]);
 		bench.inbox.deliver(delivery("r", { kind: "reply", redelivered: true }));
 		assert.deepEqual(bench.session.sentIds, ["r"]);
 	});
@@ -492,7 +492,7 @@ describe("a reply that is the result of a tool call", () => {
 		bench.inbox.linkLost();
 		bench.settles();
 		assert.deepEqual(bench.session.sent, []);
-		assert.deepEqual(bench.events("r"), ["busy", "failed"]);
+		assert.deepEqual(bench.events("r"), ["busy", "notTaken"]);
 	});
 });
 
