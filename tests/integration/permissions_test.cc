@@ -149,6 +149,7 @@ TEST(PermissionCoverageTest, NoCallIsLeftOut) {
   std::set<std::string> all;
   for (const auto* file :
        {v1::SendRequest::descriptor()->file(), v1::Hello::descriptor()->file(),
+        v1::ListAsksRequest::descriptor()->file(),
         v1::GetWorkspaceRequest::descriptor()->file(),
         v1::GetJobRequest::descriptor()->file(),
         v1::GetBrokerRequest::descriptor()->file()}) {
