@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "broker/base/proto_time.h"
 #include "tests/integration/broker_fixture.h"
@@ -25,9 +26,9 @@ class AskTest : public BrokerFixture {
     StartBroker();
     Come();
   }
-  void Come() {
+  void Come(const std::vector<std::string>& builder_has = {}) {
     reviewer_ = Attach("w-1");
-    builder_ = Attach("w-2", InjectAtOnce, {"w-1/a1"});
+    builder_ = Attach("w-2", InjectAtOnce, builder_has);
   }
 
   static v1::Envelope Question(const std::string& id) {
@@ -156,7 +157,7 @@ TEST_F(AskTest, AnAskOverARestartOfTheBrokerIsAnsweredOnce) {
   if (before.end.ok()) {
     EXPECT_EQ(before.response.ask().state(), v1::Ask::STATE_OPEN);
   }
-  Come();
+  Come({"w-1/a1"});
 
   // Agents repeat what was cut off, and a reply that nobody has confirmed.
   auto again = BeginAwait("a1");
@@ -173,7 +174,7 @@ TEST_F(AskTest, AnAskOverARestartOfTheBrokerIsAnsweredOnce) {
 
   // And over another one before the session shows it.
   RestartBroker();
-  Come();
+  Come({"w-1/a1"});
   EXPECT_EQ(Await(*AsReviewer(), "a1").response.reply().delivery_id(),
             "w-2/r1");
   EXPECT_TRUE(reviewer_->SayReceipt("w-2/r1", v1::Receipt::EVENT_INJECTED));

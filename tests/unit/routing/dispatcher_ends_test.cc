@@ -402,6 +402,24 @@ TEST_F(DispatcherEndsTest, TheSenderIsToldOfEachThatExpired) {
               ElementsAre(HasSubstr("e1"), HasSubstr("e2")));
 }
 
+TEST_F(DispatcherEndsTest, WhatAPeerIsToldOfAnEndDoesNotWaitForEver) {
+  v1::Sender peer = SenderNamed("alice");
+  peer.set_role(v1::ROLE_PEER);
+  for (const v1::Sender& sender : {peer, SenderNamed("worker")}) {
+    EXPECT_THAT(
+        PostAccept(Message("e1"), sender, {"bob", "Bob", absl::Hours(24)})
+            .Wait(),
+        IsOk());
+  }
+  for (int day = 0; day < 2; ++day) {
+    Advance(absl::Hours(24));
+    dispatcher_.ExpireDue();
+    Sync();
+    EXPECT_EQ(MailboxOf("alice").envelopes, day == 0 ? 1 : 0);
+    EXPECT_EQ(MailboxOf("worker").envelopes, 1);
+  }
+}
+
 TEST_F(DispatcherEndsTest, WhatIsOnItsWayDoesNotExpire) {
   AttachPeer("bob");
   EXPECT_THAT(PostAccept(Message("e1"), SenderNamed("alice"),

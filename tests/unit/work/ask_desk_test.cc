@@ -336,6 +336,25 @@ TEST_F(AskDeskTest, AnAskWhoseMailIsRefusedEnds) {
   EXPECT_THAT(NoticesOf(planner_, "REFUSED"), IsEmpty());
 }
 
+TEST_F(AskDeskTest, TheEndOfAReplyIsToldToWhoRepliedOnce) {
+  // To one without an entry, whose mail is kept for a day.
+  const TestSession peer = AttachPeer("p-1");
+  EXPECT_THAT(
+      PostAccept(Question("a1"), SenderNamed("p-1"), {"w-2", "Builder", {}})
+          .Wait(),
+      IsOk());
+  SayReceipt(builder_, "p-1/a1", v1::Receipt::EVENT_INJECTED);
+  Detach(peer);
+  EXPECT_THAT(Reply(builder_, "r1", {.reply_to = "p-1/a1"}), IsOk());
+  for (int i = 0; i < 2; ++i) {
+    Pass(absl::Hours(24));
+    dispatcher_.ExpireDue();
+    Sync();
+  }
+  EXPECT_EQ(RecordOf("w-2/r1").end(), v1::DELIVERY_END_EXPIRED);
+  EXPECT_THAT(NoticesOf(builder_, "EXPIRED"), SizeIs(1));
+}
+
 TEST_F(AskDeskTest, ASecondAskAfterACancelIsNotRefused) {
   AskInjected(planner_, "Builder", builder_, "a1");
   const auto waiting = Await(planner_, "a1");
