@@ -89,20 +89,6 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                             &v1::MessageService::Stub::WithdrawMessage, request,
                             response);
        }},
-      {"AskService.AwaitReply", "message.read",
-       [](Client& client, const Text&) {
-         v1::AwaitReplyRequest request;
-         request.set_envelope_id("not-there");
-         v1::AwaitReplyResponse response;
-         return client.Call(*client.asks, &v1::AskService::Stub::AwaitReply,
-                            request, response);
-       }},
-      {"AskService.ListAsks", "message.read",
-       [](Client& client, const Text&) {
-         v1::ListAsksResponse response;
-         return client.Call(*client.asks, &v1::AskService::Stub::ListAsks,
-                            v1::ListAsksRequest(), response);
-       }},
       {"WorkspaceService.GetWorkspace", "roster.list",
        [](Client& client, const Text& directory) {
          v1::GetWorkspaceRequest request;
