@@ -11,6 +11,12 @@ namespace {
 
 constexpr char kUsualLauncher[] = "herdr";
 
+// Out of line: GCC takes a comparison of what a StatusOr holds for one of
+// nothing.
+[[gnu::noinline]] std::string BelowRoot(std::string_view directory) {
+  return directory == "." ? "/" : "/" + std::string(directory);
+}
+
 absl::Status NoPaneIn(const std::string& directory, const absl::Status& why) {
   return Error(why.code(), ReasonOf(why),
                "no project pane was opened in " + SafeLabel(directory, 300) +
@@ -34,12 +40,12 @@ void LaunchDesk::BeginOpen(BeginningPtr beginning) {
   }
   lanes_.CheckDirectory(
       "/", directory == "/" ? "." : directory.substr(1),
-      [this, beginning](auto found) {
+      [this, beginning](const absl::StatusOr<std::string>& found) {
         if (!found.ok()) {
           return beginning->done(
               NoPaneIn(beginning->request.open_directory(), found.status()));
         }
-        beginning->root = *found == "." ? "/" : "/" + *found;
+        beginning->root = BelowRoot(found.value());
         InsertOpen(beginning);
       });
 }
