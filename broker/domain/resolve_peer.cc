@@ -96,10 +96,10 @@ class Resolution {
     return one.stable_id == to_;
   }
   bool HasName(const PeerCandidate& one) const {
-    return NameKey(one.name) == key_;
+    return NameKey(one.name) == key_ || NameKey(one.own_name) == key_;
   }
   bool HasTeamName(const PeerCandidate& one) const {
-    return one.is_of_team && HasName(one);
+    return one.is_of_team && NameKey(one.name) == key_;
   }
   bool HasRuntimeName(const PeerCandidate& one) const {
     if (!IsUnnamed(one) || !to_.starts_with(kRuntimeNamePrefix)) {
@@ -114,8 +114,12 @@ class Resolution {
            one.session_id.starts_with(to_);
   }
   bool HasNameAtDirectory(const PeerCandidate& one) const {
+    return IsNameAt(one.name, one) || IsNameAt(one.own_name, one);
+  }
+  // Whether it is `of_one` and where `one` is.
+  bool IsNameAt(std::string_view of_one, const PeerCandidate& one) const {
     // A name may hold an @, and so may a directory.
-    const std::string name = NameKey(one.name) + "@";
+    const std::string name = NameKey(of_one) + "@";
     if (name.size() == 1 || !key_.starts_with(name)) return false;
     // Folding may change the length of the name, not that of what follows it:
     // that is looked for from the end of what was given.

@@ -53,7 +53,10 @@ bool NamesAddressee(const std::string& to, const v1::DeliveryRecord& stored) {
   return AddresseeOf(stored).starts_with(to);
 }
 
-v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
+// `everywhere`: to one beyond the workspace, where each has a Coordinator: the
+// name of its own tells one apart.
+v1::Sender SenderOf(const DecidedCall& call, const Roster& roster,
+                    bool everywhere) {
   v1::Sender sender;
   sender.set_session_id(call.caller.session_id);
   sender.set_origin(call.caller.origin);
@@ -63,11 +66,14 @@ v1::Sender SenderOf(const DecidedCall& call, const Roster& roster) {
       call.workspace == nullptr
           ? nullptr
           : call.workspace->EntryOf(call.caller.host_session_id);
-  if (entry != nullptr) {
-    sender.set_name(entry->name());
-  } else if (const Attachment* attachment =
-                 roster.Find(call.caller.host_session_id)) {
+  const Attachment* attachment = roster.Find(call.caller.host_session_id);
+  const bool by_own_name =
+      entry == nullptr || (everywhere && entry->coordinator());
+  if (by_own_name && attachment != nullptr &&
+      !IsBlank(attachment->session_name)) {
     sender.set_name(attachment->session_name);
+  } else if (entry != nullptr) {
+    sender.set_name(entry->name());
   }
   return sender;
 }
@@ -99,8 +105,11 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
         Address(call, sending->request, sending->envelope));
     INTERCOM_ASSIGN_OR_RETURN(
         v1::DeliveryRecord record,
-        dispatcher_.Accept(addressed.envelope, SenderOf(call, roster_),
-                           addressed.recipient, effects));
+        dispatcher_.Accept(
+            addressed.envelope,
+            SenderOf(call, roster_,
+                     sending->request.reach() == v1::REACH_ACCOUNT),
+            addressed.recipient, effects));
     INTERCOM_RETURN_IF_ERROR(asks_.OnAccepted(record, call.scope, effects));
     effects.AfterSync([sending, record = std::move(record)]() mutable {
       sending->done(std::move(record));

@@ -18,6 +18,7 @@ constexpr int kMaxRows = 256;
 PeerCandidate CandidateOf(const Attachment& attachment) {
   return {.session_id = attachment.session_id,
           .name = attachment.name(),
+          .own_name = attachment.session_name,
           .stable_id = attachment.stable_id,
           .workspace_root = attachment.root,
           .cwd = attachment.cwd,
@@ -28,6 +29,7 @@ PeerCandidate CandidateOf(const SessionRow& row, std::string_view name,
                           v1::Presence presence) {
   return {.session_id = row.session_id,
           .name = name,
+          .own_name = row.name,
           .stable_id = row.stable_id,
           .workspace_root = row.workspace_root,
           .cwd = row.cwd,

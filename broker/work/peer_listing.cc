@@ -158,7 +158,10 @@ v1::RosterEntry PeerDirectory::Describe(const PeerCandidate& one) const {
   entry.clear_description();
   entry.clear_report();
   entry.clear_job();
-  entry.set_name(std::string(Trimmed(one.name)));
+  // Each workspace has a Coordinator: the name of its own tells it apart.
+  const bool by_own_name =
+      entry.role() == v1::ROLE_COORDINATOR && !IsBlank(one.own_name);
+  entry.set_name(std::string(Trimmed(by_own_name ? one.own_name : one.name)));
   entry.set_presence(one.presence);
   entry.set_stable_id(std::string(one.stable_id));
   entry.set_cwd(std::string(one.cwd));

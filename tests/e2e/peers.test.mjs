@@ -22,6 +22,12 @@ function planConversation(rig, { planner, worker, plannerName, workerName }) {
 	rig.model.on(planner, /Task-3 done/, intercom({ action: "reply", message: "Good. Nothing else." }), { say: "accepted it" });
 }
 
+/** The id that the hint below a question names. */
+function hinted(request, question) {
+	const text = request.users.find((user) => question.test(user)) ?? "";
+	return /replyTo "([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
 async function proveConversation(rig, planner, worker) {
 	await planner.prompt("delegate it");
 	await worker.waitForScreen(/worker is done/, { timeoutMs: 60_000 });
@@ -102,7 +108,7 @@ scenario("three sessions in three directories find and answer each other", async
 scenario("a reply goes to the ask that started the turn, not to the one that came last", async (rig) => {
 	const [alice, bob, carol] = [await peer(rig, "alice"), await peer(rig, "bob"), await peer(rig, "carol")];
 	const hold = gate();
-	rig.model.on("bob", /Question of Alice/, { tool: "bash", args: { command: "echo thinking" }, gate: hold.promise }, intercom({ action: "reply", message: "For Alice." }), intercom({ action: "reply", message: "For Carol." }), { say: "both answered" });
+	rig.model.on("bob", /Question of Alice/, { tool: "bash", args: { command: "echo thinking" }, gate: hold.promise }, intercom({ action: "reply", message: "For Alice." }), intercom({ action: "reply", message: "For nobody in particular." }), intercom((request) => ({ action: "reply", message: "For Carol.", replyTo: hinted(request, /Question of Carol/) })), { say: "both answered" });
 	rig.model.on("alice", /ask bob/, intercom({ action: "ask", to: "bob", message: "Question of Alice?" }), { say: "alice knows" });
 	rig.model.on("carol", /ask bob/, intercom({ action: "ask", to: "bob", message: "Question of Carol?" }), { say: "carol knows" });
 	await alice.prompt("ask bob");
@@ -114,6 +120,10 @@ scenario("a reply goes to the ask that started the turn, not to the one that cam
 	await carol.waitForScreen(/carol knows/);
 	assert.match((await intercomResult(alice)).text, /For Alice\./);
 	assert.match((await intercomResult(carol)).text, /For Carol\./);
+	// What the turn was started by is answered: a bare reply could be meant for either.
+	const bare = await intercomResult(bob, 1);
+	assert.equal(bare.isError, true);
+	assert.match(bare.text, /carol/);
 });
 
 scenario("Escape ends a waiting ask at once; the reply arrives later as a message that says so", async (rig) => {
@@ -144,7 +154,7 @@ scenario("mail waits for a session that returns under the same name and director
 	await alice.waitForScreen(/left/);
 	const sent = await intercomResult(alice);
 	assert.equal(sent.isError, false, sent.text);
-	assert.match(sent.text, /wait/i);
+	assert.match(sent.text, /bob is away/);
 
 	const stranger = await rig.startPi({ name: "stranger", dir: rig.makeDirectory("two"), env: { PI_INTERCOM_WORKSPACE_MODE: "never" } });
 	await stranger.ready(/peer/i);
