@@ -74,13 +74,22 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
                               deliveries_.FindStatus(value.reply_to()));
     // A shell is not its session, and a session answers what it has.
     if (original.has_value() && sender.origin() == v1::ORIGIN_SESSION &&
-        original->state >= v1::DELIVERY_STATE_INJECTED &&
         original->recipient_session_id == sender.session_id()) {
-      INTERCOM_RETURN_IF_ERROR(
-          deliveries_
-              .Mark(original->sequence, v1::DELIVERY_STATE_REPLIED,
-                    clock_.Now(), "reply " + inserted.record.delivery_id())
-              .status());
+      const std::string evidence = "reply " + inserted.record.delivery_id();
+      if (original->state >= v1::DELIVERY_STATE_INJECTED) {
+        INTERCOM_RETURN_IF_ERROR(deliveries_
+                                     .Mark(original->sequence,
+                                           v1::DELIVERY_STATE_REPLIED,
+                                           clock_.Now(), evidence)
+                                     .status());
+      } else {
+        // The word of its host comes later, as after a restart.
+        effects.AfterCommit([this, id = value.reply_to(), evidence] {
+          if (early_replies_.size() < kMaxEarlyReplies) {
+            early_replies_[id] = evidence;
+          }
+        });
+      }
     }
   }
   effects.AfterCommit([this, id = recipient.session_id,

@@ -200,6 +200,10 @@ class Dispatcher : public AttachmentObserver {
                      std::string evidence, Withdrawn done);
   absl::Status Record(const SessionKey& key, const v1::Receipt& receipt,
                       Effects& effects);
+  // Inside the command that learns that it is in the session: it was replied
+  // to, if a reply was quicker than that word.
+  absl::Status MarkEarlyReply(int64_t sequence, const std::string& delivery_id,
+                              Effects& effects);
   void CloseLink(const SessionKey& key, const absl::Status& status);
   absl::Status RecordFailure(const SessionKey& key,
                              const DeliveryStatus& status,
@@ -248,6 +252,10 @@ class Dispatcher : public AttachmentObserver {
   OnEnded on_ended_;
   // Deliveries that are set aside.
   absl::flat_hash_set<std::string> set_aside_;
+  // The evidence of replies to what is not known to be in its session yet, by
+  // what they answer. Only memory: a lost one leaves a state out.
+  static constexpr size_t kMaxEarlyReplies = 1024;
+  absl::flat_hash_map<std::string, std::string> early_replies_;
   // Sessions that are being closed.
   absl::flat_hash_map<std::string, Closing> closing_;
   // The greatest sequence of earlier brokers, and who was reconciled since.

@@ -69,8 +69,10 @@ absl::Status Dispatcher::Record(const SessionKey& key,
       return mark(v1::DELIVERY_STATE_DELIVERED);
     case v1::Receipt::EVENT_HELD:
       return deliveries_.SetWait(sequence, receipt.wait_reason(), clock_.Now());
-    case v1::Receipt::EVENT_INJECTED:
-      return mark(v1::DELIVERY_STATE_INJECTED);
+    case v1::Receipt::EVENT_INJECTED: {
+      INTERCOM_RETURN_IF_ERROR(mark(v1::DELIVERY_STATE_INJECTED));
+      return MarkEarlyReply(sequence, receipt.delivery_id(), effects);
+    }
     case v1::Receipt::EVENT_SEEN:
       return mark(v1::DELIVERY_STATE_SEEN);
     case v1::Receipt::EVENT_FAILED:
@@ -117,6 +119,18 @@ absl::Status Dispatcher::Record(const SessionKey& key,
       return Error(absl::StatusCode::kInvalidArgument, "RECEIPT_INVALID",
                    "the receipt has no event");
   }
+}
+
+absl::Status Dispatcher::MarkEarlyReply(int64_t sequence,
+                                        const std::string& delivery_id,
+                                        Effects& effects) {
+  const auto reply = early_replies_.find(delivery_id);
+  if (reply == early_replies_.end()) return absl::OkStatus();
+  effects.AfterCommit(
+      [this, delivery_id] { early_replies_.erase(delivery_id); });
+  return deliveries_
+      .Mark(sequence, v1::DELIVERY_STATE_REPLIED, clock_.Now(), reply->second)
+      .status();
 }
 
 absl::Status Dispatcher::RecordFailure(const SessionKey& key,
@@ -186,6 +200,8 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
               .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
                     clock_.Now(), "found in the session at attach")
               .status());
+      INTERCOM_RETURN_IF_ERROR(
+          MarkEarlyReply(record.sequence(), record.delivery_id(), effects));
       arrived.push_back(record.delivery_id());
     } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
       // What it has answered is not asked again.

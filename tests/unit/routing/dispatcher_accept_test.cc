@@ -147,6 +147,20 @@ TEST_F(DispatcherAcceptTest, AReplyToWhatTheSessionHasNotGotMarksNothing) {
   EXPECT_EQ(MailboxOf("bob").envelopes, 1);
 }
 
+TEST_F(DispatcherAcceptTest, AReplyThatIsQuickerThanTheReceiptIsMarkedWithIt) {
+  const TestSession bob = AttachPeer("bob");
+  EXPECT_THAT(Accept(Message("e1")), IsOk());
+  v1::Envelope reply = Message("r1");
+  reply.set_kind(v1::ENVELOPE_KIND_REPLY);
+  reply.set_reply_to("alice/e1");
+  EXPECT_THAT(Accept(reply, "bob", "alice"), IsOk());
+  SayReceipt(bob, "alice/e1", v1::Receipt::EVENT_INJECTED);
+  const v1::DeliveryRecord record = RecordOf("alice/e1");
+  EXPECT_EQ(record.state(), v1::DELIVERY_STATE_REPLIED);
+  EXPECT_THAT(EvidenceOf(record, v1::DELIVERY_STATE_REPLIED),
+              HasSubstr("bob/r1"));
+}
+
 TEST_F(DispatcherAcceptTest, AReplyToAnothersMailMarksNothing) {
   EXPECT_THAT(Accept(Message("e1")), IsOk());
   v1::Envelope reply = Message("r1");
