@@ -24,7 +24,7 @@ const BASE: Delivery = {
 	quiet: false,
 	redelivered: false,
 	acceptedAtMs: Date.parse("2026-03-05T14:05:00Z"),
-	from: { sessionId: "0193a001", name: "planner", role: "peer", origin: "session", directory: "/home/ann/projects/api" },
+	from: { sessionId: "0193a001", name: "planner", role: "peer", origin: "session", directory: "/home/ada/projects/api" },
 	content: "Message from planner.\n> The tests pass now.\nTo answer: intercom({ action: \"reply\" }).",
 	summary: "The tests pass now.",
 	hint: 'To answer: intercom({ action: "reply", message: "…" })',
@@ -43,7 +43,7 @@ function card(delivery: Partial<Delivery>, { isExpanded = false, asks = [] }: Ca
 
 function entryCard(message: object, isExpanded = false, asks: readonly PendingAsk[] = []): MessageCard {
 	const pendingAsk = (deliveryId: string): PendingAsk | undefined => asks.find((ask) => ask.deliveryId === deliveryId);
-	const place = { colours: plainColours, isExpanded, paddingColumns: 1, expandKey: "ctrl+o", home: "/home/ann", clock: () => NOW, pendingAsk };
+	const place = { colours: plainColours, isExpanded, paddingColumns: 1, expandKey: "ctrl+o", home: "/home/ada", clock: () => NOW, pendingAsk };
 	const whole = { content: "", customType: CUSTOM_TYPE, ...message };
 	return new MessageCard(whole, place);
 }
@@ -155,7 +155,7 @@ describe("the row of a call between sessions", () => {
 			const rows = [
 				peerCallLine("intercom", args, false, plainColours),
 				peerCallLine("intercom", args, true, plainColours),
-				...[{ action: "list" }, { action: "list-cwd", cwd: "/home/ann" }, { action: "pending" }, { action: "status", messageId: "0193a001-0000-7000-8000-0000000000b1" }].map((other) => peerCallLine("intercom", other, false, plainColours)),
+				...[{ action: "list" }, { action: "list-cwd", cwd: "/home/ada" }, { action: "pending" }, { action: "status", messageId: "0193a001-0000-7000-8000-0000000000b1" }].map((other) => peerCallLine("intercom", other, false, plainColours)),
 				peerCallLine("intercom", { action: "send", cwd: "/srv/billing", openProjectPaneIfMissing: true, message: "Let's talk" }, false, plainColours),
 				peerCallLine("intercom", { action: "reply", message: "only idempotent ones", replyTo: "x/0193" }, false, plainColours),
 				peerCallLine("intercom", { action: "cancel", messageId: "m-1" }, true, plainColours),

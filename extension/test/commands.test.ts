@@ -18,7 +18,7 @@ async function settles(): Promise<void> {
 
 /** The commands in a session whose link answers as a test says. */
 class Rig {
-	readonly pi = new FakePi("0193a0ff-me", "/home/ann");
+	readonly pi = new FakePi("0193a0ff-me", "/home/ada");
 	readonly timers = new FakeTimers();
 	readonly sent: [string, string][] = [];
 	readonly reported: unknown[] = [];

@@ -20,10 +20,10 @@ const SESSIONS: SessionList = {
 	sessions: [
 		peer("0193a001-0000-7000-8000-0000000000b1", { name: "planner", sameDirectory: true, status: "thinking · researching", contextPercent: 7.6, tokens: 15_204, waitsFor: [SELF.sessionId] }),
 		peer("0193a002-0000-7000-8000-0000000000b2", { name: "", shortId: "0193a002", status: "tool:bash", sameDirectory: true, model: "openai/gpt-5" }),
-		peer("0193a003-0000-7000-8000-0000000000b3", { name: "研究セッション🔬", cwd: "/home/ann/深い/とても深いディレクトリ/プロジェクト", status: "idle", contextPercent: 100 }),
+		peer("0193a003-0000-7000-8000-0000000000b3", { name: "研究セッション🔬", cwd: "/home/ada/深い/とても深いディレクトリ/プロジェクト", status: "idle", contextPercent: 100 }),
 		peer("0193a004-0000-7000-8000-0000000000b4", { name: "Coordinator of the billing migration, second attempt", role: "coordinator", cwd: "/srv/work/billing/services/invoices/migration", status: "idle", waitsFor: ["0193a001-0000-7000-8000-0000000000b1"] }),
 		...[5, 6, 7, 8, 9].map((number) => peer(`0193a00${number}-0000-7000-8000-0000000000b${number}`, { name: `worker ${number}`, role: "worker", cwd: "/tmp/elsewhere" })),
-		peer("0193a010-0000-7000-8000-000000000c10", { name: "👩‍👩‍👧‍👦 fam\u001b[2Jily", cwd: "/home/ann", model: "", status: "" }),
+		peer("0193a010-0000-7000-8000-000000000c10", { name: "👩‍👩‍👧‍👦 fam\u001b[2Jily", cwd: "/home/ada", model: "", status: "" }),
 	],
 };
 
@@ -34,7 +34,7 @@ class ListRig {
 
 	constructor(list: SessionList | null = SESSIONS, rows = 24, search = "", selectedId?: string) {
 		const events = { chosen: (session: PeerSession) => void this.chosen.push(session), closed: () => void this.closes++, changed: () => undefined };
-		this.view = new SessionListView({ colours: plainColours, keys, home: "/home/ann", terminalRows: () => rows }, events, search, selectedId);
+		this.view = new SessionListView({ colours: plainColours, keys, home: "/home/ada", terminalRows: () => rows }, events, search, selectedId);
 		if (list !== null) this.view.show(list);
 	}
 
@@ -73,7 +73,7 @@ describe("the list of sessions", () => {
 	}
 
 	test("fits every width and height, whatever names hold", () => {
-		const sessions = GRAPHEMES.map((text, index) => peer(`id-${index}`, { name: text.repeat(20), cwd: `/home/ann/${text.repeat(9)}`, status: text, model: text, waitsFor: [text] }));
+		const sessions = GRAPHEMES.map((text, index) => peer(`id-${index}`, { name: text.repeat(20), cwd: `/home/ada/${text.repeat(9)}`, status: text, model: text, waitsFor: [text] }));
 		for (const rows of [1, 10, 24, 60]) {
 			const rig = new ListRig({ self: sessions[0], sessions }, rows);
 			for (let width = 1; width <= 130; width++) {
@@ -186,7 +186,7 @@ class ComposeRig {
 			return new Promise((resolve) => void (this.answer = (answer) => resolve({ text: "", summary: "", isError: false, ...answer })));
 		};
 		const events = { send, closed: () => void this.closes++, changed: () => undefined };
-		this.view = new ComposeView(to, { tui: fakeTui(rows), colours: plainColours, keys, home: "/home/ann" }, events, draft);
+		this.view = new ComposeView(to, { tui: fakeTui(rows), colours: plainColours, keys, home: "/home/ada" }, events, draft);
 	}
 
 	types(...inputs: readonly string[]): this {

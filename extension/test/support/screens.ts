@@ -28,7 +28,7 @@ export function peer(sessionId: string, overrides: Partial<PeerSession> = {}): P
 		name: "",
 		role: "peer",
 		stableId: "",
-		cwd: "/home/ann/projects/api",
+		cwd: "/home/ada/projects/api",
 		sameDirectory: false,
 		model: "anthropic/claude-sonnet-4",
 		status: "idle",
