@@ -35,6 +35,19 @@ bool MayBeAccepted(const absl::Status& status) {
          ReasonOf(status) == "OUTCOME_UNKNOWN";
 }
 
+// Nobody whom the message is for is in its directory.
+bool IsNotThere(const absl::Status& status) {
+  const std::string reason = ReasonOf(status);
+  return reason == "NOBODY_THERE" || reason == "NOT_IN_DIRECTORY" ||
+         reason == "UNKNOWN_RECIPIENT";
+}
+
+// Who was named by an id may go on as another session.
+bool CanBeElsewhere(const absl::Status& status) {
+  const std::string reason = ReasonOf(status);
+  return reason == "RECIPIENT_AWAY" || reason == "UNKNOWN_RECIPIENT";
+}
+
 ToolResult Refused(const absl::Status& status, const v1::Envelope& envelope) {
   ToolResult result = RenderError(status);
   result.details = {{"messageId", envelope.envelope_id()}};
@@ -69,7 +82,8 @@ struct PeerCalls::Row {
   Action act;
 };
 
-void PeerCalls::Intercom(const Json& arguments, const Call& call) {
+void PeerCalls::Intercom(const Json& given, const Call& call) {
+  const Json arguments = WithoutEmpty(given);
   static constexpr Row kTable[] = {
       {"list", &PeerCalls::List},     {"list-cwd", &PeerCalls::List},
       {"send", &PeerCalls::Send},     {"ask", &PeerCalls::Send},
@@ -108,12 +122,15 @@ void PeerCalls::ContactSupervisor(const Json& arguments, const Call& call) {
       AddAnswers(interview, reply, result);
     };
   }
-  Begin({.call = call,
-         .submit = *std::move(submit),
-         .pane = std::nullopt,
-         .is_opening = false,
-         .preface = "",
-         .amend = std::move(amend)});
+  Sending sending;
+  sending.call = call;
+  sending.submit = *std::move(submit);
+  sending.amend = std::move(amend);
+  // Its person may have gone on to a new session under the same name.
+  if (!host_.supervisor->session_id.empty()) {
+    sending.otherwise_to = host_.supervisor->target;
+  }
+  Begin(std::move(sending));
 }
 
 void PeerCalls::Send(const Json& arguments, const Call& call) {
@@ -166,9 +183,13 @@ void PeerCalls::HandleSubmitted(
     const absl::StatusOr<v1::DeliveryRecord>& record) {
   const auto found = sending_.find(call_id);
   if (found == sending_.end()) return;
-  if (ReasonOf(record.status()) == "NOBODY_THERE" &&
-      found->second.pane.has_value()) {
+  if (IsNotThere(record.status()) && found->second.pane.has_value()) {
     return OpenPaneFor(call_id);
+  }
+  if (const std::string name = std::exchange(found->second.otherwise_to, "");
+      !name.empty() && CanBeElsewhere(record.status())) {
+    found->second.submit.set_to(name);
+    return Submit(call_id);
   }
   const Sending sending = std::move(found->second);
   sending_.erase(found);

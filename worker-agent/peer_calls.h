@@ -83,6 +83,8 @@ class PeerCalls {
     v1::Submit submit;
     // For a session that may have to be opened first.
     std::optional<PaneRequest> pane;
+    // Whom to try where the recipient's id is nobody's that is there.
+    std::string otherwise_to;
     bool is_opening = false;
     // What was opened.
     std::string preface;

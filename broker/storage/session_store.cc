@@ -61,9 +61,9 @@ constexpr char kAlikeWithMailSql[] =
     " FROM sessions WHERE session_id IN ("
     "    SELECT session_id FROM sessions "
     "    WHERE scope = ?1 AND folded_name = ?2 AND folded_name <> '' "
-    "      AND cwd = ?3 AND workspace_root = ?4 "
     "    UNION SELECT session_id FROM sessions "
     "    WHERE scope = ?1 AND stable_id = ?5 AND stable_id <> '') "
+    "  AND cwd = ?3 AND workspace_root = ?4 "
     "  AND session_id <> ?6 AND EXISTS (SELECT 1 FROM mailboxes m "
     "    WHERE m.recipient_session_id = session_id AND m.envelopes > 0) "
     "ORDER BY session_id LIMIT ?7";

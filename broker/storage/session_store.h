@@ -77,7 +77,7 @@ class SessionStore {
   absl::StatusOr<std::vector<SessionRow>> LastSeen(
       std::string_view scope, int limit,
       absl::FunctionRef<bool(const SessionRow&)> accept);
-  // Others with open mail that have the stable id of `row`, or its name,
+  // Others with open mail that have the name or the stable id of `row` in its
   // directory and workspace; by id.
   absl::StatusOr<std::vector<SessionRow>> AlikeWithMail(const SessionRow& row,
                                                         int limit);

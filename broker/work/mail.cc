@@ -179,9 +179,10 @@ absl::StatusOr<PeerTarget> Mail::FindRecipient(const DecidedCall& call,
       const v1::AgentEntry entry,
       Route(request.to(), call.caller.session_id, call.workspace->agents));
   INTERCOM_RETURN_IF_ERROR(CheckLoaded(call, entry));
-  return PeerTarget{entry.session_id(), entry.name(),
-                    roster_.Find(entry.session_id()) != nullptr,
-                    /*configured=*/true};
+  return PeerTarget{
+      entry.session_id(), entry.name(),
+      roster_.PresenceOf(entry.session_id()).presence != v1::PRESENCE_AWAY,
+      /*configured=*/true};
 }
 
 void Mail::AnswerRepeat(const CallerEvidence& evidence,

@@ -16,7 +16,7 @@ namespace intercom {
 
 // Gives a session that comes, or is renamed, the mail of the one whose place it
 // takes: the only one that waits for mail, is away, and had the same explicit
-// name in the same directory and workspace, or the same stable id. Never
+// name, or stable id, in the same directory and workspace. Never
 // between scopes, from or to a configured session, or where it is in doubt.
 //
 // A person who ends a session and opens another in its place gets what was sent

@@ -220,7 +220,8 @@ PeerTarget PeerDirectory::TargetOf(const PeerCandidate& candidate) const {
   PeerTarget target;
   target.session_id = std::string(candidate.session_id);
   target.name = std::string(Trimmed(candidate.name));
-  target.attached = candidate.is_attached();
+  // One that is being reloaded is there again in a moment.
+  target.attached = candidate.presence != v1::PRESENCE_AWAY;
   const auto workspace = mirror_.Find(candidate.workspace_root);
   target.configured = candidate.is_of_team ||
                       (workspace != nullptr &&

@@ -28,6 +28,7 @@ struct PeerTarget {
   std::string session_id;
   // What it is called. May be empty.
   std::string name;
+  // Or about to be: its host is being reloaded.
   bool attached = false;
   // Whether a config names it: mail to it never expires.
   bool configured = false;

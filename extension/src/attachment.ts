@@ -36,7 +36,7 @@ import { Stopper } from "./stop.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
-import { plainLine } from "./ui/plain.ts";
+import { plainLine, plainLines } from "./ui/plain.ts";
 import { Standing, type StandingHost } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
@@ -153,8 +153,8 @@ export class Attachment {
 			sessionId: () => facts.sessionId,
 			names: () => [host.sessionName(), this.#state?.entry?.name, this.#state?.stableId],
 			showHere: (text, kind) => {
-				const message = { id: mintId(), name: kind, content: relayedText(text, kind), summary: plainLine(text), acceptedAtMs: Date.now() };
-				return this.inbox.local(message);
+				const from = { sessionId: "", name: kind, role: "", origin: "extension" };
+				return this.inbox.local({ id: mintId(), kind: "relay", quiet: false, from, content: relayedText(text, kind), summary: plainLine(text), acceptedAtMs: Date.now() });
 			},
 			send: (to, message) => this.#calls.run(PEER_TOOL, { action: "send", to, message }, undefined),
 			emit: (event, data) => host.emit(event, data),
@@ -199,9 +199,24 @@ export class Attachment {
 		return parseSessionList(await this.#link.call("sessions/list", { withAway: false }));
 	}
 
-	/** Sends what a person wrote, as the tool would, and without a question whether to. Never rejects. */
-	sendTo(to: string, text: string): Promise<ToolAnswer> {
-		return this.#calls.run(PEER_TOOL, { action: "send", to, message: text }, undefined);
+	/**
+	 * Sends what a person wrote, as the tool would, and without a question whether to. What was sent stands in the session,
+	 * so that its model knows what an answer is about; it starts no turn. Never rejects.
+	 */
+	async sendTo(to: string, text: string): Promise<ToolAnswer> {
+		const answer = await this.#calls.run(PEER_TOOL, { action: "send", to, message: text }, undefined);
+		if (!answer.isError) this.#noteSent(to, text, answer);
+		return answer;
+	}
+
+	#noteSent(to: string, text: string, { details }: ToolAnswer): void {
+		const sent = isObject(details) ? details : {};
+		const whom = isObject(sent.to) ? sent.to : {};
+		const name = typeof whom.name === "string" && whom.name !== "" ? whom.name : to;
+		const id = typeof sent.messageId === "string" ? sent.messageId : "";
+		const content = [`[intercom] sent by the person at this session to ${plainLine(name, 80)} · id ${plainLine(id, 64)}`, ...plainLines(text).map((line) => `> ${line}`), "It starts nothing here; an answer arrives as a message."].join("\n");
+		const from = { sessionId: typeof whom.sessionId === "string" ? whom.sessionId : "", name, role: "", origin: "person" };
+		this.inbox.local({ id: `sent:${id}`, kind: "sent", quiet: true, from, content, summary: plainLine(text), acceptedAtMs: Date.now() }).catch(() => undefined);
 	}
 
 	/** Why the session is not connected, and what to do; undefined where it is. */

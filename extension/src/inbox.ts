@@ -5,7 +5,7 @@ import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
 import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
 
-/** What the deliveries of this Pi's own extensions are called: no delivery of the broker lacks a slash. */
+/** What the deliveries of this Pi's own are called: no delivery of the broker lacks a slash. */
 const LOCAL_PREFIX = "relay:";
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
@@ -140,17 +140,16 @@ export class Inbox {
 	}
 
 	/**
-	 * Shows a message of another extension of this Pi, in its turn among the deliveries, and starts a turn with it. Resolves
+	 * Shows what this Pi itself has to say, in its turn among the deliveries; it starts a turn unless it is quiet. Resolves
 	 * once it is an entry of the session. Not durable: only this process knows of it, and its end takes what still waits.
 	 */
-	local(message: Pick<Delivery, "content" | "summary" | "acceptedAtMs"> & { readonly id: string; readonly name: string }): Promise<void> {
-		const { id, name, ...rest } = message;
+	local(message: Pick<Delivery, "content" | "summary" | "acceptedAtMs" | "kind" | "quiet" | "from"> & { readonly id: string }): Promise<void> {
+		const { id, ...rest } = message;
 		const deliveryId = LOCAL_PREFIX + id;
-		const from = { sessionId: "", name, role: "", origin: "extension" };
 		return new Promise((resolve, reject) => {
 			if (this.#isClosed) return reject(new Error("the session is over"));
 			this.#local.set(deliveryId, { resolve, reject });
-			this.deliver({ ...rest, deliveryId, envelopeId: id, kind: "relay", quiet: false, redelivered: false, from, attachments: [] });
+			this.deliver({ ...rest, deliveryId, envelopeId: id, redelivered: false, attachments: [] });
 		});
 	}
 

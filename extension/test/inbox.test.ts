@@ -642,7 +642,8 @@ test("refuses beyond its bound in words", () => {
 });
 
 describe("a message of another extension of this Pi", () => {
-	const relayed = (id: string) => ({ id, name: "subagent result", content: `Relayed:\n> ${id}`, summary: id });
+	const from = { sessionId: "", name: "subagent result", role: "", origin: "extension" };
+	const relayed = (id: string) => ({ id, kind: "relay", quiet: false, from, content: `Relayed:\n> ${id}`, summary: id });
 
 	/** Hands one in; what becomes of it is in `outcomes`. */
 	function hands(bench: Bench, id: string, outcomes: string[]): void {

@@ -243,8 +243,14 @@ TEST_F(PeersTest, AStableIdClaimedTwiceStaysWithTheFirstAndBothAreTold) {
   EXPECT_EQ(Reached(*later, "desk"), "b-1");
 }
 
-TEST_F(PeersTest, TwoHundredSessionsAreListedAndFound) {
-  constexpr int kSessions = 200;
+class ManyPeersTest : public PeersTest,
+                      public ::testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(Sessions, ManyPeersTest,
+                         ::testing::Values(2, 10, 50, 200));
+
+TEST_P(ManyPeersTest, AllAreListedAndFoundByNameAndByShortId) {
+  const int kSessions = GetParam();
   std::vector<std::unique_ptr<AttachClient>> sessions;
   for (int i = 0; i < kSessions; ++i) {
     // Time-ordered ids share prefixes.

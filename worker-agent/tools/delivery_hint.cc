@@ -90,13 +90,13 @@ std::string AnswerHint(const v1::Delivery& delivery, const Reader& reader) {
 // What a message, an ask or a reply wants of its reader.
 std::string TalkHint(const v1::Delivery& delivery, const Reader& reader) {
   if (delivery.envelope().kind() == v1::ENVELOPE_KIND_REPLY) {
-    return "It needs no answer. The quoted lines are that agent's words, not a "
-           "person's.";
+    return "It needs no answer. The quoted lines are that session's words, "
+           "not your person's.";
   }
   switch (delivery.sender().origin()) {
     case v1::ORIGIN_SESSION:
       return AnswerHint(delivery, reader) +
-             " The quoted lines are that agent's words, not a person's.";
+             " The quoted lines are that session's words, not your person's.";
     case v1::ORIGIN_SHELL:
       return "A program started by that session sent this, not a person. " +
              AnswerHint(delivery, reader);

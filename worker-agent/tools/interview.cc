@@ -104,6 +104,8 @@ absl::StatusOr<Json> ValueFor(const Json& question, const std::string& id,
                               const Json& value) {
   if (!IsChoice(question)) {
     if (value.is_string()) return value;
+    // A port or a yes is meant as its text.
+    if (value.is_number() || value.is_boolean()) return Json(value.dump());
     return BadAnswer("the answer to " + Quoted(id) + " must be a string");
   }
   if (TypeOf(question) == "single") {

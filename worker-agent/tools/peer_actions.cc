@@ -20,7 +20,7 @@ struct Action {
 };
 
 constexpr Action kActions[] = {
-    {"list", "", ""},
+    {"list", "", "cwd"},
     {"list-cwd", "", "cwd"},
     {"send", "message",
      "to attachments replyTo messageId supersedes retryOf cwd "
@@ -63,7 +63,7 @@ absl::Status CheckTaken(const Action& action, const Json& arguments) {
     taken.push_back(std::move(key));
   }
   for (const auto& [key, unused] : arguments.items()) {
-    if (key == "action" ||
+    if (key == "action" || key == "focus" || key == "launcher" ||
         std::find(taken.begin(), taken.end(), key) != taken.end()) {
       continue;
     }
@@ -87,19 +87,13 @@ absl::Status CheckIds(const Action& action, const Json& arguments) {
   return absl::OkStatus();
 }
 
+// How a pane would open does no harm where none does.
 absl::Status CheckPane(const Json& arguments) {
-  if (BoolOr(arguments, "openProjectPaneIfMissing", false)) {
-    if (arguments.contains("cwd")) return absl::OkStatus();
-    return Invalid("openProjectPaneIfMissing needs cwd, the directory to open");
+  if (!BoolOr(arguments, "openProjectPaneIfMissing", false) ||
+      arguments.contains("cwd")) {
+    return absl::OkStatus();
   }
-  for (const char* key : {"focus", "launcher"}) {
-    if (arguments.contains(key)) {
-      return Invalid(std::string(key) +
-                     " says how a pane opens, so it needs "
-                     "openProjectPaneIfMissing: true");
-    }
-  }
-  return absl::OkStatus();
+  return Invalid("openProjectPaneIfMissing needs cwd, the directory to open");
 }
 
 }  // namespace
@@ -110,6 +104,19 @@ std::vector<std::string> PeerActionNames() {
   return names;
 }
 
+Json WithoutEmpty(const Json& arguments) {
+  Json kept = Json::object();
+  for (const auto& [key, value] : arguments.items()) {
+    const bool is_empty =
+        value.is_null() ||
+        (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+        (value.is_array() && value.empty()) ||
+        (key == "openProjectPaneIfMissing" && value == false);
+    if (!is_empty) kept[key] = value;
+  }
+  return kept;
+}
+
 absl::Status CheckPeerArguments(const Json& arguments) {
   const Action* action = ActionNamed(StringOr(arguments, "action", ""));
   if (action == nullptr) return Invalid("there is no such action");
@@ -118,7 +125,7 @@ absl::Status CheckPeerArguments(const Json& arguments) {
   INTERCOM_RETURN_IF_ERROR(CheckPane(arguments));
   if ((action->name == "send" || action->name == "ask") &&
       !arguments.contains("to") && !arguments.contains("cwd") &&
-      !arguments.contains("replyTo")) {
+      (action->name == "ask" || !arguments.contains("replyTo"))) {
     return Invalid("action " + std::string(action->name) +
                    " needs to, the session; or cwd, where only one is" +
                    (action->name == "send" ? "; or replyTo" : ""));

@@ -12,6 +12,10 @@ namespace intercom {
 // The actions of the tool `intercom`, in the order in which it names them.
 std::vector<std::string> PeerActionNames();
 
+// `arguments` without what says nothing: empty texts and lists, which some
+// models give for each argument that there is.
+Json WithoutEmpty(const Json& arguments);
+
 // OK if the arguments, which keep the tool's schema, are those that their
 // action takes and has to have; else INVALID_ARGUMENT (ARGUMENT_INVALID),
 // saying which not.

@@ -23,7 +23,7 @@ Json AttachmentsSchema() {
 }
 
 Json IdSchema(std::string_view description) {
-  return TextSchema(description, 1, 64);
+  return TextSchema(description, 0, 64);
 }
 
 Json InterviewSchema() {
@@ -85,19 +85,19 @@ Tool IntercomTool() {
             TextSchema("The session: a name, a session id, or at least 6 "
                        "characters of its beginning, or Name@directory. For "
                        "reply only where several asks are pending.",
-                       1, 4352)},
+                       0, 4352)},
            {"message",
             TextSchema("The text, complete in itself: the recipient does not "
                        "see your session.",
-                       1, 48000)},
+                       0, 48000)},
            {"attachments", AttachmentsSchema()},
            {"replyTo",
-            TextSchema("The id of the message that this one answers.", 1, 330)},
+            TextSchema("The id of the message that this one answers.", 0, 330)},
            {"messageId",
             TextSchema("send, ask, reply: an id of your own choice for the new "
                        "message. status: the message to look up. cancel: the "
                        "message to take back.",
-                       1, 330)},
+                       0, 330)},
            {"supersedes",
             IdSchema("The id of an earlier message of yours to the same "
                      "session, which this one replaces.")},
@@ -106,7 +106,7 @@ Tool IntercomTool() {
            {"cwd", TextSchema("A directory. list-cwd: whose sessions to list; "
                               "default: your own. send, ask: the recipient is "
                               "there; without to, the only session there.",
-                              1, 4096)},
+                              0, 4096)},
            {"openProjectPaneIfMissing",
             FlagSchema("send, ask with cwd: open a session in that directory "
                        "if none is there. Only when the person wants one.")},

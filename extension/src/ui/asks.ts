@@ -10,7 +10,7 @@ const LINES_LIMIT = 3;
 /** Ages are told in minutes. */
 const REFRESH_MS = 30_000;
 
-/** The questions that wait for this session's answer, one line each near the editor while there are any. */
+/** The questions for whose answer somebody waits, one line each near the editor while there are any. What nobody waits for any more disturbs nobody. */
 export class PendingAsks {
 	readonly #show: (lines: readonly string[] | undefined) => void;
 	readonly #timers: Timers;
@@ -27,7 +27,11 @@ export class PendingAsks {
 	}
 
 	get count(): number {
-		return this.#asks.length;
+		return this.#awaited.length;
+	}
+
+	get #awaited(): readonly PendingAsk[] {
+		return this.#asks.filter((ask) => ask.awaited);
 	}
 
 	/** Undefined where it waits no longer. */
@@ -49,8 +53,9 @@ export class PendingAsks {
 
 	#refresh(): void {
 		this.#cancel?.();
-		this.#cancel = this.#asks.length === 0 ? undefined : this.#timers.after(REFRESH_MS, () => this.#refresh());
-		const lines = this.#asks.slice(0, LINES_LIMIT).map((ask) => askLine(ask, this.#clock()));
+		const asks = this.#awaited;
+		this.#cancel = asks.length === 0 ? undefined : this.#timers.after(REFRESH_MS, () => this.#refresh());
+		const lines = asks.slice(0, LINES_LIMIT).map((ask) => askLine(ask, this.#clock()));
 		const text = lines.join("\n");
 		if (text === this.#shown) return;
 		this.#shown = text;
@@ -78,6 +83,5 @@ export class AskLines implements Component {
 function askLine(ask: PendingAsk, nowMs: number): string {
 	const since = ask.askedAtMs === undefined ? "" : ` ${age(nowMs - ask.askedAtMs)}`;
 	const until = ask.deadlineAtMs === undefined ? "" : ` until ${localTime(ask.deadlineAtMs, nowMs)}`;
-	const waits = ask.awaited ? `waits${until}` : "waits no more";
-	return `? ${nameOf(ask.from)} asked${since}, ${waits}: ${plainLine(ask.preview, 160)}`;
+	return `? ${nameOf(ask.from)} asked${since}, waits${until}: ${plainLine(ask.preview, 160)}`;
 }

@@ -108,7 +108,7 @@ export class MessageCard implements Component {
 
 	/** Whether it is somebody's words, which get lines of their own. Entries of earlier versions do not say. */
 	#isWords(): boolean {
-		return this.#details !== undefined && ["message", "ask", "reply"].includes(this.#details.kind);
+		return this.#details !== undefined && ["message", "ask", "reply", "sent"].includes(this.#details.kind);
 	}
 
 	#summary(): string {
@@ -133,6 +133,8 @@ function mark(kind: string): string {
 			return "?";
 		case "reply":
 			return "↩";
+		case "sent":
+			return "→";
 		case "notice":
 			return "•";
 		case "report":

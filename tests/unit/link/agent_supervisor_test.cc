@@ -104,6 +104,19 @@ TEST_F(AgentSupervisorTest, TheSupervisorsSessionIdGoesBeforeItsName) {
   EXPECT_EQ(broker_.seen().Submits().at(0).to(), "session-2");
 }
 
+TEST_F(AgentSupervisorTest, ASupervisorThatWentOnAsANewSessionIsFoundByName) {
+  broker_.RefuseSubmit(Error(absl::StatusCode::kFailedPrecondition,
+                             "RECIPIENT_AWAY", "as the test says"));
+  Start({{"sessionId", "session-2"}});
+  Contact({{"reason", "need_decision"}, {"message", "x"}});
+  const auto submits = broker_.seen().Submits();
+  ASSERT_EQ(submits.size(), 2u);
+  EXPECT_EQ(submits[0].to(), "session-2");
+  EXPECT_EQ(submits[1].to(), "planner");
+  EXPECT_EQ(submits[1].envelope().envelope_id(),
+            submits[0].envelope().envelope_id());
+}
+
 TEST_F(AgentSupervisorTest, AProgressUpdateDoesNotWait) {
   Start();
   const Json result =

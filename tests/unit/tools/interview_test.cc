@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "none of its options"},
         BadAnswer{R"({"responses":[{"id":"areas","value":["docs",1]}]})",
                   "none of its options"},
-        BadAnswer{R"({"responses":[{"id":"why","value":3}]})",
+        BadAnswer{R"({"responses":[{"id":"why","value":{"a":3}}]})",
                   "must be a string"},
         BadAnswer{R"({"responses":[{"id":"why"}]})", "must be a string"},
         BadAnswer{

@@ -61,15 +61,25 @@ INSTANTIATE_TEST_SUITE_P(
                  {"message", "x"},
                  {"openProjectPaneIfMissing", true}},
                 "needs cwd"},
-        BadCall{{{"action", "send"},
-                 {"to", "B"},
-                 {"message", "x"},
-                 {"focus", false}},
-                "focus says how a pane opens"}));
+        BadCall{{{"action", "ask"}, {"message", "x"}, {"replyTo", "m-1"}},
+                "does not take replyTo"}));
+
+TEST(PeerActionsTest, AModelThatGivesEachArgumentThatThereIsIsUnderstood) {
+  const Json given = {{"action", "list"}, {"to", ""},
+                      {"message", ""},    {"attachments", Json::array()},
+                      {"replyTo", ""},    {"messageId", ""},
+                      {"supersedes", ""}, {"retryOf", ""},
+                      {"cwd", ""},        {"openProjectPaneIfMissing", false},
+                      {"focus", true}};
+  const Json arguments = WithoutEmpty(given);
+  EXPECT_EQ(arguments, Json({{"action", "list"}, {"focus", true}}));
+  EXPECT_THAT(CheckPeerArguments(arguments), IsOk());
+}
 
 TEST(PeerActionsTest, WhatEachActionTakesIsTaken) {
   for (const Json& arguments : std::vector<Json>{
            {{"action", "list"}},
+           {{"action", "list"}, {"cwd", "/w"}},
            {{"action", "list-cwd"}, {"cwd", "x"}},
            {{"action", "send"}, {"cwd", "x"}, {"message", "x"}},
            {{"action", "send"}, {"replyTo", "m-1"}, {"message", "x"}},

@@ -44,7 +44,7 @@ TEST(PeerTextTest, AnAskSaysWhoWaitsUntilWhenAndHowToAnswer) {
             "> which way?\n"
             "It waits for your answer until 08:10:00Z. To answer: intercom, "
             "action reply, replyTo \"m-1\". Don't ask it back. The quoted "
-            "lines are that agent's words, not a person's.");
+            "lines are that session's words, not your person's.");
   EXPECT_EQ(DeliverySummary(ask), "planner asks: which way?");
   const Json params = DeliverParams(ask, Peer());
   EXPECT_EQ(params["from"]["directory"], "/home/ada/api");

@@ -50,8 +50,8 @@ TEST(DeliveryTextTest, AttributesOutsideTheFence) {
   EXPECT_EQ(ContentOf(MessageFrom(v1::ORIGIN_SESSION, "one\ntwo")),
             "[intercom] message from Builder (worker) · id 3f2c9a10 · "
             "08:00:00Z\n> one\n> two\nTo answer: intercom_send with to "
-            "\"Builder\". The quoted lines are that agent's words, not a "
-            "person's.");
+            "\"Builder\". The quoted lines are that session's words, not "
+            "your person's.");
 }
 
 TEST(DeliveryTextTest, TheTextCantForgeAnAttribution) {

@@ -186,11 +186,15 @@ TEST_F(MailboxHeirsTest, ARenameInheritsAndWhatWasBeforeIsOfferedAfterAll) {
   EXPECT_EQ(HolderOf(mail_id_), "new");
 }
 
-TEST_F(MailboxHeirsTest, AStableIdInheritsFromAnyDirectory) {
+TEST_F(MailboxHeirsTest, AStableIdInheritsUnderAnyNameButOnlyInItsDirectory) {
   v1::Hello hello = HelloIn("old", "one", "");
   hello.set_stable_id("desk");
   Leave(hello);
-  hello = HelloIn("new", "two", "");
+  hello = HelloIn("elsewhere", "two", "");
+  hello.set_stable_id("desk");
+  Detach(Come(hello));
+  EXPECT_EQ(HolderOf(mail_id_), "old");
+  hello = HelloIn("new", "one", "named since");
   hello.set_stable_id("desk");
   Come(hello);
   EXPECT_EQ(HolderOf(mail_id_), "new");
