@@ -105,7 +105,11 @@ void AskCalls::HandleAnswer(
     const std::string& call_id, Waiting& waiting, bool came_too_soon,
     const absl::StatusOr<v1::AwaitReplyResponse>& answer) {
   if (!answer.ok()) {
-    if (IsFinal(answer.status())) {
+    // Its submit may be on its way still, behind this question.
+    const bool may_come = waiting.ask.delivery_id.empty() &&
+                          absl::IsNotFound(answer.status()) &&
+                          clock_.Steady() - waiting.began < pace_.acceptance;
+    if (IsFinal(answer.status()) && !may_come) {
       return Finish(call_id, RenderBrokenAsk(waiting.ask, answer.status()));
     }
     waiting.trouble = answer.status();

@@ -30,6 +30,8 @@ class AskCalls {
     // After an answer that came too soon, and after one that failed.
     absl::Duration pause = absl::Seconds(1);
     absl::Duration progress = absl::Seconds(15);
+    // For how long an ask that the broker does not know may be on its way.
+    absl::Duration acceptance = absl::Seconds(10);
     // Beyond the ask's time, for the broker to say how it ended.
     absl::Duration grace = absl::Seconds(15);
   };

@@ -23,13 +23,13 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// The launch that came to nothing, as a status.
+// The launch that came to nothing, or may have, as a status.
 absl::Status NotLaunched(const ToolResult& result) {
-  return Error(
-      absl::StatusCode::kFailedPrecondition,
-      result.reason.empty() ? "LAUNCH_FAILED" : result.reason,
-      "nobody is in that directory, and no session was opened there: " +
-          OneLine(result.text) + " Nothing was sent");
+  return Error(absl::StatusCode::kFailedPrecondition,
+               result.reason.empty() ? "LAUNCH_FAILED" : result.reason,
+               "nobody is in that directory, and opening a session there came "
+               "to this: " +
+                   OneLine(result.text) + " The message was not sent");
 }
 
 absl::Status NotAttached(const std::string& launched,

@@ -20,10 +20,11 @@ void Registrar::Leave(const Attachment& attachment, bool restarting) {
   if (!roster_.Remove(left.session_id, left.epoch, restarting)) return;
   spdlog::info("detach session={} epoch={} restarting={}", left.session_id,
                left.epoch, restarting);
-  runner_.PostCommand({[this, id = left.session_id](Effects&) {
-                         return sessions_.SetLeft(id, clock_.Now());
-                       },
-                       nullptr});
+  runner_.PostCommand(
+      {[this, id = left.session_id, epoch = left.epoch](Effects&) {
+         return sessions_.SetLeft(id, epoch, clock_.Now());
+       },
+       nullptr});
   for (AttachmentObserver* observer : observers_) {
     observer->OnDetached(left, restarting);
   }

@@ -85,9 +85,7 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
       } else {
         // The word of its host comes later, as after a restart.
         effects.AfterCommit([this, id = value.reply_to(), evidence] {
-          if (early_replies_.size() < kMaxEarlyReplies) {
-            early_replies_[id] = evidence;
-          }
+          KeepEarlyReply(id, evidence);
         });
       }
     }

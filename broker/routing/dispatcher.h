@@ -204,6 +204,9 @@ class Dispatcher : public AttachmentObserver {
   // to, if a reply was quicker than that word.
   absl::Status MarkEarlyReply(int64_t sequence, const std::string& delivery_id,
                               Effects& effects);
+  // Marks it at once if that word came with the reply.
+  void KeepEarlyReply(const std::string& delivery_id,
+                      const std::string& evidence);
   void CloseLink(const SessionKey& key, const absl::Status& status);
   absl::Status RecordFailure(const SessionKey& key,
                              const DeliveryStatus& status,

@@ -133,6 +133,24 @@ absl::Status Dispatcher::MarkEarlyReply(int64_t sequence,
       .status();
 }
 
+void Dispatcher::KeepEarlyReply(const std::string& delivery_id,
+                                const std::string& evidence) {
+  const auto status = deliveries_.FindStatus(delivery_id);
+  if (!status.ok() || !status->has_value()) return;
+  if ((*status)->state < v1::DELIVERY_STATE_INJECTED) {
+    if (early_replies_.size() >= kMaxEarlyReplies) early_replies_.clear();
+    early_replies_[delivery_id] = evidence;
+    return;
+  }
+  runner_.PostCommand(
+      {[this, sequence = (*status)->sequence, evidence](Effects&) {
+         return deliveries_
+             .Mark(sequence, v1::DELIVERY_STATE_REPLIED, clock_.Now(), evidence)
+             .status();
+       },
+       nullptr});
+}
+
 absl::Status Dispatcher::RecordFailure(const SessionKey& key,
                                        const DeliveryStatus& status,
                                        const v1::Receipt& receipt,
@@ -248,6 +266,7 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
 void Dispatcher::Settled(const std::string& session_id,
                          const std::string& delivery_id, int64_t sequence) {
   set_aside_.erase(delivery_id);
+  early_replies_.erase(delivery_id);
   Outbox* outbox = Find(session_id);
   if (outbox == nullptr) return;
   outbox->Settle(sequence);

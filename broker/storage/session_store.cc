@@ -170,13 +170,14 @@ absl::StatusOr<std::vector<SessionRow>> SessionStore::AlikeWithMail(
   return ReadRows(find);
 }
 
-absl::Status SessionStore::SetLeft(std::string_view session_id, absl::Time at) {
+absl::Status SessionStore::SetLeft(std::string_view session_id, int64_t epoch,
+                                   absl::Time at) {
   INTERCOM_ASSIGN_OR_RETURN(
       Statement set,
       db_.Prepare("UPDATE sessions SET last_seen_at_us = ?, left_sequence = "
                   "  (SELECT COALESCE(MAX(sequence), 0) FROM envelopes) "
-                  "WHERE session_id = ?"));
-  set.Bind(at, session_id);
+                  "WHERE session_id = ? AND epoch = ?"));
+  set.Bind(at, session_id, epoch);
   return set.Run();
 }
 

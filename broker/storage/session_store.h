@@ -82,8 +82,10 @@ class SessionStore {
   absl::StatusOr<std::vector<SessionRow>> AlikeWithMail(const SessionRow& row,
                                                         int limit);
 
-  // It is known to have left: nothing is offered to it from here on.
-  absl::Status SetLeft(std::string_view session_id, absl::Time at);
+  // It is known to have left with this attachment, unless another came since:
+  // nothing is offered to it from here on.
+  absl::Status SetLeft(std::string_view session_id, int64_t epoch,
+                       absl::Time at);
   absl::Status SetName(std::string_view session_id, std::string_view name);
   absl::Status SetStableId(std::string_view session_id,
                            std::string_view stable_id);

@@ -169,10 +169,24 @@ absl::Status AskDesk::Answer(const v1::DeliveryRecord& reply,
                              Effects& effects) {
   const std::string& id = reply.envelope().reply_to();
   INTERCOM_ASSIGN_OR_RETURN(const auto ask, asks_.Find(id));
-  if (!ask.has_value()) return absl::OkStatus();
+  // A repeat changes nothing.
+  if (ask.has_value() && ask->reply_delivery_id == reply.delivery_id()) {
+    return absl::OkStatus();
+  }
+  // Accepted as one that a wait takes, it is mail where no wait will.
+  const auto release = [this, reply_id = reply.delivery_id()] {
+    dispatcher_.Release(reply_id);
+  };
+  if (!ask.has_value()) {
+    effects.AfterCommit(release);
+    return absl::OkStatus();
+  }
   INTERCOM_ASSIGN_OR_RETURN(
       const bool answered, asks_.Answer(id, reply.delivery_id(), clock_.Now()));
-  if (!answered) return absl::OkStatus();
+  if (!answered) {
+    effects.AfterCommit(release);
+    return absl::OkStatus();
+  }
   // Mail that is answered wakes nobody any more.
   INTERCOM_ASSIGN_OR_RETURN(const auto asked, deliveries_.FindStatus(id));
   const bool is_obsolete = asked.has_value() && asked->open();
@@ -182,7 +196,10 @@ absl::Status AskDesk::Answer(const v1::DeliveryRecord& reply,
     const std::string& id = ask.delivery_id;
     if (is_set_aside) waits_.SetAside(id, reply_id);
     Wake(id);
-    if (!is_set_aside) waits_.Forget(id);
+    if (!is_set_aside) {
+      waits_.Forget(id);
+      dispatcher_.Release(reply_id);
+    }
     Changed(ask.recipient_session_id);
     if (!is_obsolete) return;
     dispatcher_.Withdraw(id, v1::DELIVERY_END_CANCELLED,

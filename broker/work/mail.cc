@@ -118,7 +118,12 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
   };
   Workspaces::Failed failed = [this, evidence,
                                sending](const absl::Status& status) {
-    AnswerRepeat(evidence, sending->envelope, sending->request.to(), status,
+    // Names of the account may be other sessions' by now: sender, id and
+    // content say that it is the same.
+    const std::string to = sending->request.reach() == v1::REACH_ACCOUNT
+                               ? ""
+                               : sending->request.to();
+    AnswerRepeat(evidence, sending->envelope, to, status,
                  std::make_shared<RecordDone>([sending](auto record) {
                    sending->done(std::move(record));
                  }));
@@ -154,7 +159,13 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
                                 peers_.Find(call, answered->session_id));
     }
   } else if (sent.kind() == v1::ENVELOPE_KIND_ASK) {
-    INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target, sent));
+    // One that is stored is a repeat, and open by its own doing.
+    INTERCOM_ASSIGN_OR_RETURN(const auto stored,
+                              deliveries_.FindStatus(DeliveryId(
+                                  call.caller.session_id, sent.envelope_id())));
+    if (!stored.has_value()) {
+      INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target, sent));
+    }
   } else {
     INTERCOM_ASSIGN_OR_RETURN(
         answered,

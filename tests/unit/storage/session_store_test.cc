@@ -70,7 +70,7 @@ TEST_F(SessionStoreTest, ASessionComesBackAsItWasStored) {
 TEST_F(SessionStoreTest, SettersChangeOneThing) {
   ASSERT_THAT(store_.Attach(Row("s1", "/a")), IsOk());
   ASSERT_THAT(store_.SetName("s1", "new"), IsOk());
-  ASSERT_THAT(store_.SetLeft("s1", kNow + absl::Hours(1)), IsOk());
+  ASSERT_THAT(store_.SetLeft("s1", 1, kNow + absl::Hours(1)), IsOk());
   const SessionRow row = store_.Find("s1").value().value();
   EXPECT_EQ(row.name, "new");
   EXPECT_EQ(row.last_seen_at, kNow + absl::Hours(1));
@@ -149,7 +149,7 @@ TEST_F(SessionStoreTest, WhatIsAcceptedAfterItLeftIsLaterThanItsLast) {
   DeliveryStore deliveries(*db_);
   const int64_t before =
       deliveries.Insert(MessageTo("s1", "e1")).value().record.sequence();
-  ASSERT_THAT(store_.SetLeft("s1", kNow), IsOk());
+  ASSERT_THAT(store_.SetLeft("s1", 1, kNow), IsOk());
   const int64_t after =
       deliveries.Insert(MessageTo("s1", "e2")).value().record.sequence();
   const int64_t left = store_.Find("s1").value()->left_sequence;

@@ -457,6 +457,45 @@ TEST_F(AskDeskTest, ACorrectedReplyReplacesOneThatNobodyHasTaken) {
   EXPECT_EQ(Await(planner_, "a1").Wait()->reply().delivery_id(), "w-2/r2");
 }
 
+TEST_F(AskDeskTest, ACorrectionOfAReplyThatWasTakenComesAsMail) {
+  AskInjected(planner_, "Builder", builder_, "a1");
+  const auto waiting = Await(planner_, "a1");
+  EXPECT_THAT(Reply(builder_, "r1"), IsOk());
+  EXPECT_THAT(waiting.Wait(), IsOk());
+  SayReceipt(planner_, "w-2/r1", v1::Receipt::EVENT_INJECTED);
+  Pass(absl::Seconds(11));  // The broker remembers nobody who waited for it.
+  EXPECT_THAT(Reply(builder_, "r2", {.reply_to = "w-1/a1", .supersedes = "r1"}),
+              IsOk());
+  EXPECT_THAT(Offered(planner_), ElementsAre("r2"));
+}
+
+TEST_F(AskDeskTest, ARepeatedReplyIsNotTakenFromTheWait) {
+  AskInjected(planner_, "Builder", builder_, "a1");
+  EXPECT_THAT(Reply(builder_, "r1", {.reply_to = "w-1/a1"}), IsOk());
+  EXPECT_THAT(Reply(builder_, "r1", {.reply_to = "w-1/a1"}), IsOk());
+  EXPECT_THAT(Offered(planner_), IsEmpty());
+  EXPECT_EQ(Await(planner_, "a1").Wait()->reply().delivery_id(), "w-2/r1");
+}
+
+TEST_F(AskDeskTest, ARepeatedAskIsNotRefusedBecauseOfItself) {
+  v1::SendRequest request;
+  *request.mutable_envelope() = Question("a1", "Which one?");
+  request.set_to("name of w-2");  // Its own name, not the config's.
+  request.set_reach(v1::REACH_ACCOUNT);
+  for (int i = 0; i < 2; ++i) {
+    RecordAnswer answer;
+    mail_.Send(CallOf(planner_), request, answer.Callback());
+    const auto record = answer.Wait();
+    ASSERT_THAT(record, IsOk()) << i;
+    EXPECT_EQ(record->delivery_id(), "w-1/a1");
+  }
+  Detach(builder_);
+  Pass(absl::Seconds(6));  // And nor because its recipient has left since.
+  RecordAnswer answer;
+  mail_.Send(CallOf(planner_), request, answer.Callback());
+  EXPECT_THAT(answer.Wait(), IsOk());
+}
+
 TEST_F(AskDeskTest, AReplyThatIsTakenBackLeavesTheQuestionOpen) {
   AskInjected(planner_, "Builder", builder_, "a1");
   EXPECT_THAT(Reply(builder_, "r1"), IsOk());
