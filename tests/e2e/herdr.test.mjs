@@ -56,6 +56,17 @@ for (const [way, faults] of [
 	});
 }
 
+scenario("a message to a directory in which nobody is opens a session in Herdr first, without its focus where that is wished", async (rig, context) => {
+	const herdr = await standIn(context);
+	const lead = await coordinator(rig, herdr);
+	const args = { action: "send", cwd: rig.makeDirectory("billing"), message: "Let us talk.", openProjectPaneIfMissing: true, focus: false };
+	const result = await use(lead, "intercom", args);
+	assert.match(result.text, /project pane was submitted to herdr/);
+	assert.match(result.text, /is attached/);
+	const { entries } = await rig.broker.call("InspectionService/ListAttachments");
+	assert.ok(entries.some((entry) => entry.sessionId === result.details.to.sessionId && entry.launchJobId !== ""));
+});
+
 scenario("a Herdr that makes no tab is told, and nothing else is tried", async (rig, context) => {
 	const herdr = await standIn(context, "no_socket,tab_create_failed");
 	const lead = await coordinator(rig, herdr);
