@@ -18,8 +18,7 @@ struct PeerCandidate {
   std::string_view session_id;
   // The configured name, else its own. Blank: it is unnamed.
   std::string_view name = {};
-  // The session's own name, which a configured one may have, too: it is found
-  // by either.
+  // Another name that it is found by: a coordinator's own.
   std::string_view own_name = {};
   std::string_view stable_id = {};
   std::string_view workspace_root = {};

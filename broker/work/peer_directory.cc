@@ -15,10 +15,17 @@ namespace {
 // Rows of one kind that are looked at.
 constexpr int kMaxRows = 256;
 
+// A worker goes by its configured name alone; a coordinator by its own, too.
+std::string_view OwnNameOf(const Attachment& attachment) {
+  return attachment.entry.has_value() && attachment.entry->coordinator()
+             ? std::string_view(attachment.session_name)
+             : std::string_view();
+}
+
 PeerCandidate CandidateOf(const Attachment& attachment) {
   return {.session_id = attachment.session_id,
           .name = attachment.name(),
-          .own_name = attachment.session_name,
+          .own_name = OwnNameOf(attachment),
           .stable_id = attachment.stable_id,
           .workspace_root = attachment.root,
           .cwd = attachment.cwd,
@@ -29,7 +36,6 @@ PeerCandidate CandidateOf(const SessionRow& row, std::string_view name,
                           v1::Presence presence) {
   return {.session_id = row.session_id,
           .name = name,
-          .own_name = row.name,
           .stable_id = row.stable_id,
           .workspace_root = row.workspace_root,
           .cwd = row.cwd,

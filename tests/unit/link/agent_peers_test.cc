@@ -198,8 +198,10 @@ TEST_F(AgentPeersTest, AMissingPaneIsOpenedOnlyWhereNobodyIs) {
       Error(absl::StatusCode::kNotFound, "NOBODY_THERE", "nobody is there"));
   const Json result = Talk(arguments);
   EXPECT_EQ(result["isError"], true);
-  EXPECT_EQ(result["reason"], "PROJECT_PANES_UNAVAILABLE");
-  EXPECT_THAT(result["text"].get<std::string>(), HasSubstr("nothing was sent"));
+  // This host has not said how to start another.
+  EXPECT_EQ(result["reason"], "LAUNCH_UNKNOWN");
+  EXPECT_THAT(result["text"].get<std::string>(),
+              HasSubstr("The message was not sent"));
 }
 
 TEST_F(AgentPeersTest, AListShowsOneselfFirstAndTakesAnyDirectory) {

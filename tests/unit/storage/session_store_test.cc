@@ -175,6 +175,10 @@ TEST_F(SessionStoreTest, AlikeIsWhoHadNameAndPlaceOrStableIdAndHasMail) {
   add("other-name", [](SessionRow& row) { row.name = "x"; });
   add("stable", [](SessionRow& row) {
     row.name = "";
+    row.stable_id = "desk";
+  });
+  add("stable-elsewhere", [](SessionRow& row) {
+    row.name = "";
     row.cwd = "/z";
     row.stable_id = "desk";
   });

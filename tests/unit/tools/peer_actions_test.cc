@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{{"action", "send"}, {"message", "x"}},
                 "send needs to, the session; or cwd"},
         BadCall{{{"action", "list"}, {"to", "B"}},
-                "action list does not take to; it takes nothing else"},
+                "action list does not take to; it takes cwd"},
         BadCall{{{"action", "send"},
                  {"to", "B"},
                  {"message", "x"},

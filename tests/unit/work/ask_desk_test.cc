@@ -125,7 +125,7 @@ TEST_F(AskDeskTest, ARepeatedAskWhoseRecipientHasGoneHasItsFirstAnswer) {
   // Another under the same id is no repeat.
   EXPECT_THAT(
       Send(CallOf(planner_), "Builder", Question("a1", "Other?")),
-      FailsWith(absl::StatusCode::kFailedPrecondition, "RECIPIENT_AWAY"));
+      FailsWith(absl::StatusCode::kAlreadyExists, "ENVELOPE_ID_REUSED"));
 }
 
 TEST_F(AskDeskTest, ARepeatedReplyHasItsFirstAnswer) {
@@ -480,7 +480,7 @@ TEST_F(AskDeskTest, ARepeatedReplyIsNotTakenFromTheWait) {
 TEST_F(AskDeskTest, ARepeatedAskIsNotRefusedBecauseOfItself) {
   v1::SendRequest request;
   *request.mutable_envelope() = Question("a1", "Which one?");
-  request.set_to("name of w-2");  // Its own name, not the config's.
+  request.set_to("Builder@project");  // No name that is stored.
   request.set_reach(v1::REACH_ACCOUNT);
   for (int i = 0; i < 2; ++i) {
     RecordAnswer answer;
