@@ -127,10 +127,12 @@ absl::StatusOr<PeerDirectory::ShortIdOf> PeerDirectory::ShortIdsOf(
 absl::Status PeerDirectory::AddAwayListed(const DecidedCall& call,
                                           Reachable& reachable) const {
   const auto is_taken = [&](const std::string& key, std::string_view cwd) {
-    return std::any_of(reachable.candidates.begin(), reachable.candidates.end(),
-                       [&](const PeerCandidate& one) {
-                         return one.cwd == cwd && NameKey(one.name) == key;
-                       });
+    return std::any_of(
+        reachable.candidates.begin(), reachable.candidates.end(),
+        [&](const PeerCandidate& one) {
+          return one.cwd == cwd &&
+                 (NameKey(one.name) == key || NameKey(one.own_name) == key);
+        });
   };
   std::vector<std::pair<std::string, std::string>> seen;
   const auto accept = [&](const SessionRow& row) {

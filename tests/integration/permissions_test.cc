@@ -25,6 +25,7 @@ const std::map<std::string, std::string>& Expected() {
       {"message.withdraw", "CWAP cwap HT"},
       {"peer.list", "CWAP cwap HT"},
       {"peer.send", "CWAP cwap HT"},
+      {"peer.open", "CWAP"},
       {"roster.list", "CW cw HT"},
       {"status.read", "CW cw HT"},
       {"status.report", "WA"},
