@@ -1,7 +1,5 @@
 #include "broker/work/mail.h"
 
-#include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,16 +15,7 @@
 namespace intercom {
 namespace {
 
-constexpr size_t kMinPrefix = 6;
-constexpr int kMaxPage = 200;
-constexpr int kDefaultPage = 20;
 constexpr size_t kMaxAllowances = 4096;
-
-absl::Status UnknownEnvelope(const std::string& id) {
-  return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
-               "no stored message has the id \"" + SafeLabel(id, 400) +
-                   "\"; intercom history lists the latest");
-}
 
 // Whether `envelope` is what is stored already. What the broker worked out for
 // the first one, which it answers and to whom it goes, a repeat need not say.
@@ -222,26 +211,15 @@ void Mail::AnswerRepeat(const CallerEvidence& evidence,
 }
 
 absl::Status Mail::Spend(const std::string& sender) {
-  const absl::Duration now = clock_.Steady();
   if (allowances_.size() >= kMaxAllowances && !allowances_.contains(sender)) {
     allowances_.clear();  // Everybody starts with a full burst again.
   }
-  const auto [found, added] = allowances_.try_emplace(sender);
-  Allowance& allowance = found->second;
-  if (!added) {
-    allowance.sends =
-        std::min(kSendBurst,
-                 allowance.sends + absl::ToDoubleSeconds(now - allowance.at) *
-                                       kSendsPerSecond);
-  }
-  allowance.at = now;
-  if (allowance.sends < 1) {
-    return Error(absl::StatusCode::kResourceExhausted, "SEND_RATE",
-                 "this session sends more than 120 messages a second beyond "
-                 "its burst of 240; nothing was sent, try again in a second");
-  }
-  allowance.sends -= 1;
-  return absl::OkStatus();
+  const auto [found, added] =
+      allowances_.try_emplace(sender, kSendBurst, kSendsPerSecond);
+  if (found->second.Spend(clock_.Steady())) return absl::OkStatus();
+  return Error(absl::StatusCode::kResourceExhausted, "SEND_RATE",
+               "this session sends more than 120 messages a second beyond "
+               "its burst of 240; nothing was sent, try again in a second");
 }
 
 absl::Status Mail::CheckLoaded(const DecidedCall& call,
@@ -284,103 +262,6 @@ absl::Status Mail::AnswerReport(const DecidedCall& call,
           DeliveryId(call.caller.session_id, envelope.envelope_id())));
   if (repeated.has_value()) return absl::OkStatus();
   return reports_.SetAnswered(call.root(), recipient, clock_.Now());
-}
-
-void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {
-  runner_.PostTask([this, evidence = std::move(evidence), id = std::move(id),
-                    done = std::move(done)]() mutable {
-    if (auto caller =
-            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
-        !caller.ok()) {
-      return done(caller.status());
-    }
-    absl::StatusOr<v1::DeliveryRecord> record = FindOne(id);
-    if (record.ok()) dispatcher_.DescribeWait(*record);
-    done(std::move(record));
-  });
-}
-
-absl::StatusOr<v1::DeliveryRecord> Mail::FindOne(const std::string& id) {
-  if (id.size() < kMinPrefix) {
-    return Error(absl::StatusCode::kInvalidArgument, "ID_TOO_SHORT",
-                 "an id needs at least 6 characters");
-  }
-  INTERCOM_ASSIGN_OR_RETURN(auto found, deliveries_.FindByIdPrefix(id, 6));
-  if (found.empty()) return UnknownEnvelope(id);
-  if (found.size() == 1) return std::move(found.front());
-  for (v1::DeliveryRecord& record : found) {
-    if (record.delivery_id() == id) return std::move(record);
-  }
-  std::string candidates;
-  for (const v1::DeliveryRecord& record : found) {
-    candidates += "\n  " + record.delivery_id();
-  }
-  return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_ID",
-               "several messages have an id that begins so; give more of "
-               "it:" +
-                   candidates);
-}
-
-void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
-                ListDone done) {
-  if (request.page_size() < 0 || request.page_size() > kMaxPage) {
-    return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_SIZE",
-                      "page_size is 1 to 200"));
-  }
-  HistoryFilter filter;
-  filter.session_id = request.session_id();
-  filter.limit = request.page_size() == 0 ? kDefaultPage : request.page_size();
-  if (const std::string& token = request.page_token(); !token.empty()) {
-    const char* end = token.data() + token.size();
-    const auto [at, error] =
-        std::from_chars(token.data(), end, filter.before_sequence);
-    if (error != std::errc() || at != end || filter.before_sequence < 1) {
-      return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_TOKEN",
-                        "page_token is not from an earlier answer"));
-    }
-  }
-  runner_.PostTask([this, evidence = std::move(evidence),
-                    directory = request.directory(), filter = std::move(filter),
-                    done = std::move(done)]() mutable {
-    if (auto caller =
-            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
-        !caller.ok()) {
-      return done(caller.status());
-    }
-    if (directory.empty()) return ListIn(std::move(filter), std::move(done));
-    workspaces_.FindRoot(directory,
-                         [this, filter = std::move(filter),
-                          done = std::move(done)](auto root) mutable {
-                           if (!root.ok()) return done(root.status());
-                           if (root->empty())
-                             return done(v1::ListMessagesResponse());
-                           filter.workspace_root = *root;
-                           ListIn(std::move(filter), std::move(done));
-                         });
-  });
-}
-
-void Mail::ListIn(HistoryFilter filter, ListDone done) {
-  auto shared_done = std::make_shared<ListDone>(std::move(done));
-  const absl::Status posted = reader_.Post(
-      [this, filter = std::move(filter), shared_done](Database& database) {
-        auto page = DeliveryHistory(database).List(filter);
-        // Why something waits is known on the state's thread only.
-        runner_.PostTask([this, page = std::move(page), shared_done]() mutable {
-          if (!page.ok()) return (*shared_done)(page.status());
-          v1::ListMessagesResponse response;
-          for (v1::DeliveryRecord& record : page->records) {
-            dispatcher_.DescribeWait(record);
-            *response.add_records() = std::move(record);
-          }
-          if (page->more) {
-            response.set_next_page_token(std::to_string(
-                response.records(response.records_size() - 1).sequence()));
-          }
-          (*shared_done)(std::move(response));
-        });
-      });
-  if (!posted.ok()) (*shared_done)(posted);
 }
 
 }  // namespace intercom

@@ -13,6 +13,7 @@
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/reader.h"
 #include "broker/storage/report_store.h"
+#include "broker/work/allowance.h"
 #include "broker/work/ask_desk.h"
 #include "broker/work/fences.h"
 #include "broker/work/peer_directory.h"
@@ -64,11 +65,6 @@ class Mail {
             ListDone done);
 
  private:
-  struct Allowance {
-    double sends = kSendBurst;
-    absl::Duration at;
-  };
-
   // An envelope as it is accepted: with what it answers, and to whom it goes.
   struct Addressed {
     ValidatedEnvelope envelope;
