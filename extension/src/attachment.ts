@@ -11,6 +11,13 @@ import {
 	isObject,
 	type JobEvent,
 	type JsonObject,
+	type Receipt,
+	type SessionState,
+	type StartReason,
+	type ToolAnswer,
+	type ToolSpec,
+} from "./contract.ts";
+import {
 	parseAsks,
 	parseControl,
 	parseDelivery,
@@ -19,12 +26,7 @@ import {
 	parseNotice,
 	parseSession,
 	parseToolProgress,
-	type Receipt,
-	type SessionState,
-	type StartReason,
-	type ToolAnswer,
-	type ToolSpec,
-} from "./contract.ts";
+} from "./contract-parse.ts";
 import { answerControl, type ControlledHost } from "./controls.ts";
 import type { HostLaunch } from "./host-launch.ts";
 import { type HostSession, Inbox } from "./inbox.ts";

@@ -1,5 +1,7 @@
 import type { IntercomExtensionChannel, IntercomExtensionEvent, IntercomExtensionPublishOptions, IntercomExtensionRegistration, SessionInfo } from "../extension-api.ts";
-import { type ChannelEvent, type ChannelOwner, type ChannelState, isObject, type JsonObject, type Notice, parseChannelEvent, parseChannelResult, parseSessionInfos } from "./contract.ts";
+import { type ChannelEvent, type ChannelOwner, type ChannelState, isObject, type JsonObject, type Notice } from "./contract.ts";
+import { parseChannelEvent, parseChannelResult } from "./contract-parse.ts";
+import { parseSessionList, type PeerSession } from "./peers.ts";
 import type { Timers } from "./timers.ts";
 
 const REGISTRATIONS_LIMIT = 32;
@@ -242,7 +244,8 @@ export class Channels {
 
 	async #listSessions(): Promise<SessionInfo[]> {
 		if (this.#link === undefined || !this.#isConnected) throw new Error("this session is not connected to the intercom broker");
-		const sessions = parseSessionInfos(await this.#link.call("sessions/list", {}));
+		const { self, sessions: others } = parseSessionList(await this.#link.call("sessions/list", {}));
+		const sessions = [...(self === undefined ? [] : [self]), ...others].map(sessionInfo);
 		const before = this.#known;
 		this.#known = new Map(sessions.map((session) => [session.id, JSON.stringify(session)]));
 		for (const session of sessions) {
@@ -339,4 +342,17 @@ function registrationProblem(value: unknown): string | undefined {
 	} catch (error) {
 		return error instanceof Error ? error.message : String(error);
 	}
+}
+
+/** A session as other extensions know it. */
+function sessionInfo({ sessionId, name, cwd, model, status, contextPercent, tokens }: PeerSession): SessionInfo {
+	return {
+		id: sessionId,
+		...(name === "" ? {} : { name }),
+		cwd,
+		model,
+		...(status === "" ? {} : { status }),
+		...(contextPercent === undefined ? {} : { contextPercent }),
+		...(tokens === undefined ? {} : { tokens }),
+	};
 }

@@ -1,4 +1,5 @@
-import { ContractError, isObject, type JsonObject } from "./contract.ts";
+import { ContractError } from "./contract.ts";
+import { list, object } from "./contract-parse.ts";
 
 /** One session of the account, as the agent tells it. */
 export interface PeerSession {
@@ -27,11 +28,6 @@ export interface SessionList {
 	readonly sessions: readonly PeerSession[];
 }
 
-function object(value: unknown, field: string): JsonObject {
-	if (!isObject(value)) throw new ContractError(`${field} is not an object`);
-	return value;
-}
-
 function text(value: unknown, field: string): string {
 	if (value === undefined || value === null) return "";
 	if (typeof value !== "string") throw new ContractError(`${field} is not a string`);
@@ -46,12 +42,6 @@ function id(value: unknown, field: string): string {
 
 function number(value: unknown): number | undefined {
 	return typeof value === "number" && Number.isFinite(value) ? value : undefined;
-}
-
-function list(value: unknown, field: string): readonly unknown[] {
-	if (value === undefined || value === null) return [];
-	if (!Array.isArray(value)) throw new ContractError(`${field} is not a list`);
-	return value;
 }
 
 function parsePeer(value: unknown): PeerSession {

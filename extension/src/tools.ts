@@ -1,5 +1,6 @@
 import { AgentGone, AgentRefusal } from "./json-rpc.ts";
-import { isObject, type JsonObject, parseToolAnswer, type ToolAnswer, type ToolProgress, type ToolSpec } from "./contract.ts";
+import { isObject, type JsonObject, type ToolAnswer, type ToolProgress, type ToolSpec } from "./contract.ts";
+import { parseToolAnswer } from "./contract-parse.ts";
 import { PEER_TOOL } from "./session-entries.ts";
 import type { Timers } from "./timers.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import type { Delivery, PendingAsk } from "../src/contract.ts";
-import { parseDelivery } from "../src/contract.ts";
+import { parseDelivery } from "../src/contract-parse.ts";
 import { CUSTOM_TYPE, entryDetails } from "../src/session-entries.ts";
 import { AskLines, PendingAsks } from "../src/ui/asks.ts";
 import { MessageCard } from "../src/ui/message-card.ts";
