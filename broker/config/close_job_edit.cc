@@ -1,4 +1,5 @@
 // The public record of a close job and of the handoff that it brought.
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "broker/base/status_macros.h"
 #include "broker/config/config_edit.h"
 #include "broker/config/config_splice.h"
+#include "broker/domain/job.h"
 
 namespace intercom {
 namespace {
@@ -62,30 +64,9 @@ std::string PublicTime(const google::protobuf::Timestamp& time) {
                           absl::UTCTimeZone());
 }
 
-// The words of the file.
-std::string PublicState(v1::Job::State state) {
-  switch (state) {
-    case v1::Job::STATE_AWAITING_HANDOFF:
-      return "awaiting_handoff";
-    case v1::Job::STATE_AWAITING_SETTLEMENT:
-      return "awaiting_settlement";
-    case v1::Job::STATE_READY:
-      return "ready";
-    case v1::Job::STATE_CLOSING:
-      return "closing";
-    case v1::Job::STATE_SUCCEEDED:
-      return "closed";
-    case v1::Job::STATE_FAILED:
-      return "failed";
-    case v1::Job::STATE_TIMED_OUT:
-      return "timed_out";
-    case v1::Job::STATE_INTERRUPTED:
-      return "interrupted";
-    case v1::Job::STATE_UNCERTAIN:
-      return "uncertain";
-    default:
-      return "requested";
-  }
+// The file's word: a close that succeeded is "closed" there.
+std::string_view PublicState(v1::Job::State state) {
+  return state == v1::Job::STATE_SUCCEEDED ? "closed" : JobStateName(state);
 }
 
 ordered_json ToJson(const v1::Job& job) {

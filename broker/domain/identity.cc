@@ -55,4 +55,21 @@ std::optional<DeliveryIdParts> ParseDeliveryId(std::string_view delivery_id) {
                          std::string(delivery_id.substr(slash + 1))};
 }
 
+v1::Sender BrokerSender() {
+  v1::Sender sender;
+  sender.set_session_id(std::string(kBrokerSessionId));
+  sender.set_name("intercom");
+  sender.set_origin(v1::ORIGIN_BROKER);
+  return sender;
+}
+
+bool IsOfSession(const v1::Sender& sender) {
+  return sender.origin() != v1::ORIGIN_PERSON &&
+         sender.origin() != v1::ORIGIN_CLIENT;
+}
+
+bool IsOfAgent(const v1::Sender& sender) {
+  return IsOfSession(sender) && sender.origin() != v1::ORIGIN_SHELL;
+}
+
 }  // namespace intercom

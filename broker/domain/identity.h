@@ -32,6 +32,21 @@ struct DeliveryIdParts {
 };
 std::optional<DeliveryIdParts> ParseDeliveryId(std::string_view delivery_id);
 
+// The session id of the broker's own notices.
+inline constexpr std::string_view kBrokerSessionId = "broker";
+
+// The broker as a sender.
+v1::Sender BrokerSender();
+
+// Whether mail to this sender reaches a session: not that of a person or a
+// client, who has only what a call of theirs waits for. An unknown origin is a
+// session's.
+bool IsOfSession(const v1::Sender& sender);
+
+// Whether a session's agent takes what is sent to this sender, and says what
+// becomes of it: what a command of a shell waited for is the command's.
+bool IsOfAgent(const v1::Sender& sender);
+
 // Who makes a call. `sender` is attested: nothing in it was read from the
 // client's own words.
 struct Caller {

@@ -42,9 +42,6 @@ struct PeerQuery {
   std::string_view self = {};
 };
 
-// Shortest prefix of an id that counts as one, in characters.
-inline constexpr size_t kMinIdPrefix = 6;
-
 // The place in `candidates` of the one that `query` names. `to` without white
 // space at its ends is, in this order: a full session id; a stable id (of who
 // holds it, else who had it last); the name of a team member; of those that are

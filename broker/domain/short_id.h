@@ -8,6 +8,9 @@
 
 namespace intercom {
 
+// Shortest prefix of an id that is taken for it, in characters.
+inline constexpr size_t kMinIdPrefix = 6;
+
 // Shortest prefix of an id that is shown, in characters.
 inline constexpr size_t kMinShortId = 8;
 

@@ -305,10 +305,6 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
       (origin != v1::ORIGIN_SESSION && origin != v1::ORIGIN_SHELL)) {
     return absl::OkStatus();
   }
-  v1::Sender broker;
-  broker.set_session_id("broker");
-  broker.set_name("intercom");
-  broker.set_origin(v1::ORIGIN_BROKER);
   const std::string to =
       SafeLabel(record.recipient_name().empty() ? record.recipient_session_id()
                                                 : record.recipient_name());
@@ -330,7 +326,8 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
     sender.expires_after = kUnconfiguredKept;
   }
   // Each end is told: none replaces another.
-  return AddNotice(broker, sender, topic, text, /*quiet=*/false, effects);
+  return AddNotice(BrokerSender(), sender, topic, text, /*quiet=*/false,
+                   effects);
 }
 
 }  // namespace intercom

@@ -8,12 +8,12 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
-#include "broker/work/ask_text.h"
+#include "broker/domain/short_id.h"
+#include "broker/work/age_text.h"
 
 namespace intercom {
 namespace {
 
-constexpr size_t kMinPrefix = 6;
 constexpr int kMaxMatches = 16;
 constexpr size_t kMaxNamed = 8;
 
@@ -22,8 +22,8 @@ absl::Status UnknownTarget(const std::string& reply_to) {
       absl::StatusCode::kNotFound, "UNKNOWN_REPLY_TARGET",
       "no message with the id \"" + SafeLabel(reply_to, 400) +
           "\" was sent to this session" +
-          (reply_to.size() < kMinPrefix ? "; give at least 6 characters of it"
-                                        : "") +
+          (reply_to.size() < kMinIdPrefix ? "; give at least 6 characters of it"
+                                          : "") +
           ". Nothing was sent");
 }
 
@@ -100,7 +100,7 @@ absl::StatusOr<AnswerTarget> AnswerFinder::FindNamed(
   if (ParseDeliveryId(reply_to).has_value()) {
     INTERCOM_ASSIGN_OR_RETURN(auto target, FindSent(search, reply_to));
     if (target.has_value()) found.push_back(*std::move(target));
-  } else if (reply_to.size() >= kMinPrefix) {
+  } else if (reply_to.size() >= kMinIdPrefix) {
     INTERCOM_ASSIGN_OR_RETURN(found, FindByPrefix(search, reply_to));
   }
   if (found.empty()) return UnknownTarget(reply_to);
@@ -277,14 +277,14 @@ absl::Status AnswerFinder::Ambiguous(
   for (const AnswerTarget& target : targets) {
     ids.push_back(EnvelopeIdOf(target.delivery_id));
   }
+  const std::vector<std::string> short_ids = ShortIds({ids.begin(), ids.end()});
   std::string list;
   for (size_t i = 0; i < targets.size() && i < kMaxNamed; ++i) {
     const AnswerTarget& target = targets[i];
     const bool shares_its_id = std::count(ids.begin(), ids.end(), ids[i]) > 1;
     list += "\n  " +
             SafeLabel(target.name.empty() ? target.session_id : target.name) +
-            ", " +
-            (shares_its_id ? target.delivery_id : ShortIdAmong(ids[i], ids));
+            ", " + (shares_its_id ? target.delivery_id : short_ids[i]);
     INTERCOM_ASSIGN_OR_RETURN(const auto record,
                               deliveries_.Find(target.delivery_id));
     if (!record.has_value()) continue;

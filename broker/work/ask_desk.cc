@@ -8,7 +8,7 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
-#include "broker/work/ask_text.h"
+#include "broker/work/age_text.h"
 #include "spdlog/spdlog.h"
 
 namespace intercom {

@@ -8,7 +8,6 @@
 #include "broker/domain/identity.h"
 #include "broker/domain/validated_envelope.h"
 #include "broker/work/ask_desk.h"
-#include "broker/work/ask_text.h"
 #include "spdlog/spdlog.h"
 
 namespace intercom {

@@ -5,6 +5,7 @@
 #include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
 #include "broker/domain/validated_envelope.h"
 #include "broker/work/close_desk.h"
 #include "broker/work/job_text.h"

@@ -6,6 +6,7 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
 #include "broker/domain/permissions.h"
 #include "broker/work/subject.h"
 #include "spdlog/spdlog.h"

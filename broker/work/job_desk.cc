@@ -5,12 +5,12 @@
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
+#include "broker/domain/short_id.h"
 #include "broker/work/job_text.h"
 
 namespace intercom {
 namespace {
 
-constexpr size_t kMinPrefix = 6;
 constexpr int kMaxCandidates = 6;
 constexpr int kDefaultPage = 20;
 constexpr int kMaxPage = 200;
@@ -131,7 +131,7 @@ void JobDesk::Get(CallerEvidence evidence, v1::GetJobRequest request,
 
 absl::StatusOr<JobRow> JobDesk::FindOne(const std::string& id,
                                         const std::string& root) {
-  if (id.size() < kMinPrefix) {
+  if (id.size() < kMinIdPrefix) {
     return Error(absl::StatusCode::kInvalidArgument, "ID_TOO_SHORT",
                  "an id needs at least 6 characters");
   }

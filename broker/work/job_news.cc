@@ -4,6 +4,7 @@
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
+#include "broker/domain/identity.h"
 #include "broker/work/subject.h"
 #include "spdlog/spdlog.h"
 

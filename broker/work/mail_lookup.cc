@@ -5,12 +5,12 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/short_id.h"
 #include "broker/work/mail.h"
 
 namespace intercom {
 namespace {
 
-constexpr size_t kMinPrefix = 6;
 constexpr int kMaxPage = 200;
 constexpr int kDefaultPage = 20;
 
@@ -37,7 +37,7 @@ void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {
 }
 
 absl::StatusOr<v1::DeliveryRecord> Mail::FindOne(const std::string& id) {
-  if (id.size() < kMinPrefix) {
+  if (id.size() < kMinIdPrefix) {
     return Error(absl::StatusCode::kInvalidArgument, "ID_TOO_SHORT",
                  "an id needs at least 6 characters");
   }

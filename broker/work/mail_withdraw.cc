@@ -5,8 +5,8 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/short_id.h"
 #include "broker/domain/validated_envelope.h"
-#include "broker/work/ask_text.h"
 #include "broker/work/mail.h"
 
 namespace intercom {
@@ -37,7 +37,7 @@ absl::StatusOr<ValidatedEnvelope> RequestAbout(
                   std::string(envelope.kind() == v1::ENVELOPE_KIND_ASK
                                   ? "question "
                                   : "message ") +
-                  ShortIdAmong(envelope.envelope_id(), {}) + " \"" +
+                  ShortIds({envelope.envelope_id()}).front() + " \"" +
                   SafeLabel(envelope.text()) +
                   "\": disregard it, as far as nothing is done yet.");
   notice.set_quiet(true);

@@ -7,6 +7,7 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
+#include "broker/domain/short_id.h"
 #include "broker/domain/text_rules.h"
 
 namespace intercom {

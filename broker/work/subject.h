@@ -9,7 +9,7 @@
 
 namespace intercom {
 
-// From whom the broker's notices are, and to whom those about sessions go.
+// Whom notices about sessions are about, and to whom they go.
 
 // The sender of a notice about an attached session.
 inline v1::Sender SubjectOf(const Attachment& attachment,
@@ -22,15 +22,6 @@ inline v1::Sender SubjectOf(const Attachment& attachment,
   sender.set_origin(v1::ORIGIN_BROKER);
   sender.set_role(workspace.RoleOf(attachment.session_id));
   sender.set_workspace_root(workspace.root);
-  return sender;
-}
-
-// The broker itself.
-inline v1::Sender BrokerSender() {
-  v1::Sender sender;
-  sender.set_session_id("broker");
-  sender.set_name("intercom");
-  sender.set_origin(v1::ORIGIN_BROKER);
   return sender;
 }
 

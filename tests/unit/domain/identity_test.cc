@@ -1,6 +1,7 @@
 #include "broker/domain/identity.h"
 
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -56,6 +57,19 @@ TEST(DeliveryIdTest, HasTwoPartsThatAreNotEmpty) {
   for (const char* text : {"", "alice", "/e-1", "alice/", "/"}) {
     EXPECT_FALSE(ParseDeliveryId(text).has_value()) << text;
   }
+}
+
+TEST(SenderTest, OnlyASessionHasMailAndOnlyItsAgentTakesIt) {
+  const auto of = [](v1::Origin origin) {
+    v1::Sender sender;
+    sender.set_origin(origin);
+    return std::pair(IsOfSession(sender), IsOfAgent(sender));
+  };
+  EXPECT_EQ(of(v1::ORIGIN_SESSION), std::pair(true, true));
+  EXPECT_EQ(of(v1::ORIGIN_UNSPECIFIED), std::pair(true, true));
+  EXPECT_EQ(of(v1::ORIGIN_SHELL), std::pair(true, false));
+  EXPECT_EQ(of(v1::ORIGIN_PERSON), std::pair(false, false));
+  EXPECT_EQ(of(v1::ORIGIN_CLIENT), std::pair(false, false));
 }
 
 }  // namespace

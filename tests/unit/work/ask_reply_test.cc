@@ -4,7 +4,7 @@
 #include <string>
 
 #include "broker/base/error.h"
-#include "broker/work/ask_text.h"
+#include "broker/work/age_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/ask_rig.h"
@@ -348,15 +348,7 @@ TEST_F(AskReplyTest, AReplyToWhatATerminalSentSaysThatNobodyWaitsThere) {
 
 // --- Words
 
-TEST(AskTextTest, AShortIdTellsItsIdFromTheOthers) {
-  EXPECT_EQ(ShortIdAmong("0123456789", {}), "01234567");
-  EXPECT_EQ(ShortIdAmong("012345", {"0123456"}), "012345");
-  EXPECT_EQ(ShortIdAmong("0123456789", {"0123456788", "0123456789"}),
-            "0123456789");
-  EXPECT_EQ(ShortIdAmong("01234567aa", {"01234567bb", "x"}), "01234567a");
-}
-
-TEST(AskTextTest, AnAgeIsSaidInItsGreatestUnit) {
+TEST(AgeTextTest, AnAgeIsSaidInItsGreatestUnit) {
   EXPECT_EQ(AgeText(-absl::Seconds(1)), "0 s");
   EXPECT_EQ(AgeText(absl::Seconds(59)), "59 s");
   EXPECT_EQ(AgeText(absl::Seconds(119)), "1 min");
