@@ -21,6 +21,8 @@ enum class Operation {
   kPeerSend,              // peer.send
   kPeerOpen,              // peer.open
   kChannelUse,            // channel.use
+  kRunSupervise,          // run.supervise
+  kRunWork,               // run.work
   kRosterList,            // roster.list
   kStatusRead,            // status.read
   kStatusReport,          // status.report
@@ -49,6 +51,8 @@ inline constexpr std::array kAllOperations = {Operation::kMessageSend,
                                               Operation::kPeerSend,
                                               Operation::kPeerOpen,
                                               Operation::kChannelUse,
+                                              Operation::kRunSupervise,
+                                              Operation::kRunWork,
                                               Operation::kRosterList,
                                               Operation::kStatusRead,
                                               Operation::kStatusReport,
