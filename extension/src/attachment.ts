@@ -1,93 +1,30 @@
-import { Activity, type ActivityFigures } from "./activity.ts";
-import { type AgentChild, type AgentOwner, AgentProcess } from "./agent-process.ts";
-import { type ClosableHost, Closer } from "./close.ts";
+import { Activity } from "./activity.ts";
+import { type AgentOwner, AgentProcess } from "./agent-process.ts";
+import type { AttachedHost, AttachFacts, AttachPolicy } from "./attached-host.ts";
+import { Bulletins } from "./bulletins.ts";
+import { Closer } from "./close.ts";
 import type { Channels } from "./channels.ts";
 import { inConfigQueue, type MutateFile } from "./config-queue.ts";
-import { type AskingHost, isUnasked, refusedByPerson } from "./confirm-send.ts";
-import {
-	type AgentEntry,
-	ContractError,
-	type GoodbyeReason,
-	isObject,
-	type JobEvent,
-	type JsonObject,
-	type Receipt,
-	type SessionState,
-	type StartReason,
-	type ToolAnswer,
-	type ToolSpec,
-} from "./contract.ts";
-import {
-	parseAsks,
-	parseControl,
-	parseDelivery,
-	parseDeliveryId,
-	parseDeliveryIds,
-	parseNotice,
-	parseSession,
-	parseToolProgress,
-} from "./contract-parse.ts";
-import { answerControl, type ControlledHost } from "./controls.ts";
-import type { HostLaunch } from "./host-launch.ts";
-import { type HostSession, Inbox } from "./inbox.ts";
+import { isUnasked, refusedByPerson } from "./confirm-send.ts";
+import { type AgentEntry, ContractError, type GoodbyeReason, isObject, type JobEvent, type JsonObject, type Notice, type Receipt, type SessionState, type ToolAnswer, type ToolSpec } from "./contract.ts";
+import { parseAsks, parseBulletin, parseControl, parseDelivery, parseDeliveryId, parseDeliveryIds, parseNotice, parseRuns, parseSession, parseToolProgress } from "./contract-parse.ts";
+import { answerControl } from "./controls.ts";
+import { Inbox } from "./inbox.ts";
+import { answerModels, MODELS_TOOL } from "./models.ts";
 import { parseSessionList, type SessionList } from "./peers.ts";
 import { Relay, relayedText } from "./relay.ts";
+import { Runs } from "./runs.ts";
 import { PEER_TOOL, showsUse } from "./session-entries.ts";
-import type { InboundTrigger, ToolVisibility, WorkspaceMode } from "./settings.ts";
 import { Stopper } from "./stop.ts";
-import type { Supervisor } from "./supervisor.ts";
 import type { Timers } from "./timers.ts";
+import { remembered, RUNS_FACT, ToldFact } from "./told.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
 import { plainLine, plainLines } from "./ui/plain.ts";
-import { Standing, type StandingHost } from "./ui/standing.ts";
+import { Standing } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
 const FIRST_PROMPT_GRACE_MS = 1_000;
 const STOP_OUTCOMES_LIMIT = 8;
-
-/** The host's side of one attached session. Any of its methods may throw. */
-export interface AttachedHost extends HostSession, ControlledHost, ClosableHost, AskingHost, StandingHost {
-	spawnAgent(): AgentChild;
-	registerTool(tool: ToolSpec, isVisible: boolean, run: RunTool): void;
-	sessionName(): string | undefined;
-	setSessionName(name: string): void;
-	figures(): ActivityFigures;
-	/** Called when the broker knows the session, and when it no longer does. */
-	attached(isAttached: boolean): void;
-	/** To the other extensions of this host. */
-	emit(event: string, data: JsonObject): void;
-}
-
-export interface AttachFacts {
-	readonly sessionId: string;
-	readonly cwd: string;
-	readonly hostVersion: string;
-	readonly mode: string;
-	readonly startReason: Exclude<StartReason, "reconnect">;
-	readonly workspaceMode: WorkspaceMode;
-	readonly workspaceRoot?: string;
-	readonly launchToken?: string;
-	readonly jobId?: string;
-	readonly scope?: string;
-	readonly launch?: HostLaunch;
-	readonly stableId?: string;
-	readonly replyHint: boolean;
-	readonly askTimeoutMs?: number;
-	readonly livenessIntervalMs?: number;
-	readonly livenessTimeoutMs?: number;
-	readonly supervisor?: Supervisor;
-}
-
-/** What the person set of how the session behaves, which is nothing to the agent. */
-export interface AttachPolicy {
-	readonly confirmSend: boolean;
-	readonly inboundTrigger: InboundTrigger;
-	readonly toolVisibility: ToolVisibility;
-	/** Shown behind what the session does; empty for none. */
-	readonly note: string;
-	/** The session's name as long as it has none of its own. */
-	readonly givenName?: string;
-}
 
 /** One session's presence in intercom, from session_start to session_shutdown: the link and all that hangs on it. */
 export class Attachment {
@@ -98,6 +35,11 @@ export class Attachment {
 	readonly standing: Standing;
 	/** What other extensions of this host hand on. */
 	readonly relay: Relay;
+	/** The work that others handed to this session. */
+	readonly runs: Runs;
+	readonly #bulletins: Bulletins;
+	readonly #refusesRuns: ToldFact;
+	readonly #programs: ToldFact;
 	readonly #host: AttachedHost;
 	readonly #facts: AttachFacts;
 	readonly #policy: AttachPolicy;
@@ -111,6 +53,7 @@ export class Attachment {
 	#state: SessionState | undefined;
 	/** Whether the tool `intercom` is shown from now on. */
 	#isUsed: boolean;
+	#runsRefused: boolean;
 	#instructions = "";
 	#shownError = "";
 	/** The latest, told again after a lost connection: the broker drops what it knows already. */
@@ -126,8 +69,10 @@ export class Attachment {
 		this.#mutateFile = mutateFile;
 		this.#channels = channels;
 		this.#link = new AgentProcess(this.#owner(), timers);
+		this.runs = new Runs(host, (event) => void this.#link.notify("run", { ...event }));
 		const receipt = (params: Receipt): void => {
 			this.#link.notify("receipt", { ...params });
+			if (params.event === "injected") this.runs.injected(params.deliveryId, this.inbox.runIsActive);
 			this.standing.refresh();
 		};
 		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "notTaken", evidence: "it came as the answer to a call that was cancelled" }));
@@ -137,7 +82,15 @@ export class Attachment {
 			startGraceMs: facts.startReason === "startup" ? FIRST_PROMPT_GRACE_MS : 0,
 			inboundTrigger: policy.inboundTrigger,
 			onHandOver: () => this.used(),
+			onShown: ({ deliveryId, runId }, startsTurn) => {
+				if (runId !== undefined || this.runs.isOpen(deliveryId)) this.runs.begun(deliveryId, startsTurn);
+			},
 		});
+		const news = { shown: (params: JsonObject) => void this.#link.notify("bulletin/shown", params), notify: (notice: Notice) => host.notify(notice) };
+		this.#bulletins = new Bulletins(this.inbox, news, timers, mintId, Date.now);
+		this.#runsRefused = remembered(host.entries(), RUNS_FACT).refused === true;
+		this.#refusesRuns = new ToldFact(() => this.#runsRefused, (refused) => this.#link.notify("runs/policy", { refused }));
+		this.#programs = new ToldFact(() => host.runsPrograms(), (allowed) => this.#link.notify("programs", { allowed }));
 		this.activity = new Activity(
 			(activity) => this.#link.notify("activity", activity),
 			() => host.figures(),
@@ -231,6 +184,23 @@ export class Attachment {
 		this.#link.notify("session/renamed", { name: name ?? this.#policy.givenName ?? "" });
 	}
 
+	/** Whether the session takes no runs. */
+	get runsRefused(): boolean {
+		return this.#runsRefused;
+	}
+
+	/** The person's word, which is kept over restarts. Throws where the host can't keep it, and changes nothing then. */
+	refuseRuns(refused: boolean): void {
+		if (refused !== this.#runsRefused) this.#host.remember(RUNS_FACT, { refused });
+		this.#runsRefused = refused;
+		this.#refusesRuns.check();
+	}
+
+	/** What the session may do can have changed. */
+	permissionsMayDiffer(): void {
+		this.#programs.check();
+	}
+
 	/** Intercom was used in this session, so its model may see that it is there. */
 	used(): void {
 		if (this.#isUsed) return;
@@ -240,7 +210,9 @@ export class Attachment {
 
 	/** Says goodbye and leaves no agent process behind. */
 	async stop(reason: GoodbyeReason): Promise<void> {
+		this.#bulletins.close();
 		this.inbox.close();
+		this.runs.close(reason === "reload");
 		this.standing.close();
 		this.stopper.close();
 		this.closer.forget();
@@ -251,6 +223,7 @@ export class Attachment {
 	}
 
 	readonly #runTool: RunTool = async (tool, args, signal, toolCallId, onProgress) => {
+		if (tool.host === true) return this.#answerHere(tool, args);
 		// The run that the call is a part of, not one that began while the person was asked.
 		const { trigger } = this.inbox;
 		const refusal = this.#policy.confirmSend && isUnasked(tool, args) ? await refusedByPerson(this.#host, args, signal) : undefined;
@@ -261,6 +234,12 @@ export class Attachment {
 		if (tool.name === HANDOFF_TOOL && !answer.isError && isObject(args) && typeof args.jobId === "string") this.closer.handoffReported(args.jobId, toolCallId);
 		return answer;
 	};
+
+	#answerHere({ name }: ToolSpec, args: unknown): ToolAnswer {
+		if (name === MODELS_TOOL) return answerModels(args, this.#host.models());
+		const text = `This extension does not know the tool ${name}: it and the intercom agent are of different releases. Install both from one.`;
+		return { text, summary: "unknown to this extension", isError: true, code: "UNIMPLEMENTED", reason: "HOST_TOOL_UNKNOWN" };
+	}
 
 	#showTools(): void {
 		const tools = this.#state?.tools ?? [];
@@ -279,7 +258,11 @@ export class Attachment {
 		return {
 			spawn: () => this.#host.spawnAgent(),
 			initialize: (again) => this.#initializeParams(again),
-			onUp: () => this.activity.report(),
+			onUp: () => {
+				this.activity.report();
+				this.#refusesRuns.check();
+				this.#programs.check();
+			},
 			onDown: () => {
 				this.#linkLost();
 				this.standing.show({ kind: "restarting" });
@@ -317,6 +300,8 @@ export class Attachment {
 			host: { kind: "pi", version: hostVersion, pid: process.pid, mode },
 			capabilities: this.#host.capabilities(),
 			startReason: again ? "reconnect" : startReason,
+			refusesRuns: this.#refusesRuns.begin(),
+			programs: this.#programs.begin(),
 		};
 	}
 
@@ -330,6 +315,12 @@ export class Attachment {
 				break;
 			case "tools/progress":
 				this.#calls.progressed(parseToolProgress(params));
+				break;
+			case "runs":
+				this.runs.opened(parseRuns(params));
+				break;
+			case "bulletin":
+				this.#bulletins.set(parseBulletin(params));
 				break;
 			case "channel/event":
 				this.#channels?.received(params);
@@ -385,6 +376,8 @@ export class Attachment {
 		// Some refusals are for the present only, as that of a broken config: the agent goes on trying, and brings again what is dropped here.
 		this.#link.setRetired(state.final);
 		if (state.connection === "refused" || state.connection === "ended") this.inbox.linkLost();
+		// Another host has the session, and its agent says there what there is to say.
+		if (state.connection === "ended") this.#bulletins.close();
 		// A broker that lost the session has interrupted its close.
 		if (state.connection !== "connected") {
 			this.closer.forget();

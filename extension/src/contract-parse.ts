@@ -1,6 +1,6 @@
 // The checks that turn what arrives from `intercom-agent` into the values of the contract.
 
-import { type AgentEntry, type AgentError, type ChannelEvent, type ChannelOwner, type ChannelResult, type Connection, ContractError, type Control, type Delivery, isObject, type JsonObject, type MessageAttachment, type Notice, type PendingAsk, type Role, type SessionState, type ToolAnswer, type ToolProgress, type ToolSpec } from "./contract.ts";
+import { type AgentEntry, type AgentError, type Bulletin, type BulletinTopic, type ChannelEvent, type ChannelOwner, type ChannelResult, type Connection, ContractError, type Control, type Delivery, isObject, type JsonObject, type MessageAttachment, type Notice, type OpenRun, type PendingAsk, type Role, type SessionState, type ToolAnswer, type ToolProgress, type ToolSpec, type Usage } from "./contract.ts";
 
 export function object(value: unknown, field: string): JsonObject {
 	if (!isObject(value)) throw new ContractError(`${field} is not an object`);
@@ -42,6 +42,7 @@ function oneOf<T extends string>(value: unknown, allowed: readonly T[], field: s
 
 const CONNECTIONS: readonly Connection[] = ["connecting", "connected", "refused", "ended"];
 const ROLES: readonly Role[] = ["coordinator", "worker", "anonymous", "peer"];
+const TOPICS: readonly BulletinTopic[] = ["runs", "watch"];
 const LEVELS: readonly Notice["level"][] = ["info", "warning", "error"];
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
@@ -65,6 +66,7 @@ export function parseDelivery(params: unknown): Delivery {
 		content: text(delivery.content, "deliver.content"),
 		summary: optionalText(delivery.summary, "deliver.summary") ?? "",
 		replyTo: optionalText(delivery.replyTo, "deliver.replyTo"),
+		runId: optionalText(delivery.runId, "deliver.runId"),
 		hint: optionalText(delivery.hint, "deliver.hint"),
 		attachments: list(delivery.attachments, "deliver.attachments").map(parseAttachment),
 	};
@@ -92,6 +94,7 @@ function parseTool(value: unknown): ToolSpec {
 		promptGuidelines: list(tool.promptGuidelines, `${name}.promptGuidelines`).map((line) => text(line, `${name}.promptGuidelines[]`)),
 		parameters: object(tool.parameters, `${name}.parameters`),
 		effect: optionalText(tool.effect, `${name}.effect`),
+		...(flag(tool.host) ? { host: true } : {}),
 	};
 }
 
@@ -190,6 +193,42 @@ export function parseToolAnswer(value: unknown): ToolAnswer {
 		reason: optionalText(answer.reason, "tools/call result.reason"),
 		details: answer.details,
 		deliveryId: optionalText(answer.deliveryId, "tools/call result.deliveryId"),
+		ids: answer.ids === undefined || answer.ids === null ? undefined : ids(answer.ids, "tools/call result.ids"),
+		usage: answer.usage === undefined || answer.usage === null ? undefined : parseUsage(answer.usage, "tools/call result.usage"),
+	};
+}
+
+function ids(value: unknown, field: string): readonly string[] {
+	return list(value, field).map((id) => text(id, `${field}[]`));
+}
+
+/** What is left out is 0. */
+function parseUsage(value: unknown, field: string): Usage {
+	const usage = object(value, field);
+	const figure = (key: keyof Usage): number => {
+		const amount = usage[key] ?? 0;
+		if (typeof amount !== "number" || !Number.isFinite(amount) || amount < 0) throw new ContractError(`${field}.${key} is not an amount`);
+		return amount;
+	};
+	return { input: figure("input"), output: figure("output"), cacheRead: figure("cacheRead"), cacheWrite: figure("cacheWrite"), cost: figure("cost") };
+}
+
+export function parseRuns(params: unknown): readonly OpenRun[] {
+	return list(object(params, "runs").open, "runs.open").map((value) => {
+		const run = object(value, "runs.open[]");
+		return { runId: text(run.runId, "runs.open[].runId"), deliveryId: text(run.deliveryId, "runs.open[].deliveryId") };
+	});
+}
+
+export function parseBulletin(params: unknown): Bulletin {
+	const bulletin = object(params, "bulletin");
+	return {
+		topic: oneOf(bulletin.topic, TOPICS, "bulletin.topic"),
+		key: optionalText(bulletin.key, "bulletin.key") ?? "",
+		ids: ids(bulletin.ids, "bulletin.ids"),
+		content: optionalText(bulletin.content, "bulletin.content") ?? "",
+		summary: optionalText(bulletin.summary, "bulletin.summary") ?? "",
+		quiet: flag(bulletin.quiet),
 	};
 }
 
@@ -239,5 +278,5 @@ export function parseDeliveryId(params: unknown): string {
 }
 
 export function parseDeliveryIds(params: unknown): readonly string[] {
-	return list(object(params, "reconcile").deliveryIds, "reconcile.deliveryIds").map((id) => text(id, "reconcile.deliveryIds[]"));
+	return ids(object(params, "reconcile").deliveryIds, "reconcile.deliveryIds");
 }

@@ -41,9 +41,61 @@ export interface Delivery {
 	readonly summary: string;
 	/** What of this session's it answers. */
 	readonly replyTo?: string;
+	/** The run that it opens: the session works on it until its host settles. */
+	readonly runId?: string;
 	/** How to answer it, in one line. */
 	readonly hint?: string;
 	readonly attachments: readonly MessageAttachment[];
+}
+
+/** Tokens, and US dollars. */
+export interface Usage {
+	readonly input: number;
+	readonly output: number;
+	readonly cacheRead: number;
+	readonly cacheWrite: number;
+	readonly cost: number;
+}
+
+/** How a run of this session goes. Figures count from its envelope on. */
+export interface RunEvent {
+	readonly deliveryId: string;
+	readonly event: "progress" | "done" | "failed" | "stopped" | "interrupted";
+	readonly turns: number;
+	/** Provider/id. */
+	readonly model?: string;
+	readonly usage?: Usage;
+	/** The last assistant text, bounded. */
+	readonly text?: string;
+	/** Characters that `text` lacks. */
+	readonly leftOut?: number;
+	/** What the host said went wrong. */
+	readonly error?: string;
+}
+
+/** An open run of which this session is the worker. */
+export interface OpenRun {
+	readonly runId: string;
+	/** That of the envelope that opened it. */
+	readonly deliveryId: string;
+}
+
+export type BulletinTopic = "runs" | "watch";
+
+/** What of a bulletin its entry keeps. */
+export interface BulletinMark {
+	readonly topic: BulletinTopic;
+	readonly key: string;
+	/** What it tells of. */
+	readonly ids: readonly string[];
+}
+
+/** What the agent itself has to say to the session. */
+export interface Bulletin extends BulletinMark {
+	/** Empty where there is nothing to say any more. */
+	readonly content: string;
+	readonly summary: string;
+	readonly quiet: boolean;
 }
 
 export interface Receipt {
@@ -62,6 +114,8 @@ export interface ToolSpec {
 	readonly parameters: JsonObject;
 	/** What a call changes; `config` is the workspace's config file. */
 	readonly effect?: string;
+	/** The host answers its calls itself. */
+	readonly host?: boolean;
 }
 
 export interface AgentEntry {
@@ -131,6 +185,10 @@ export interface ToolAnswer {
 	readonly details?: unknown;
 	/** The answer is this delivery, a reply: it counts as shown once the call's result is in the session. */
 	readonly deliveryId?: string;
+	/** What it tells, which a bulletin would tell otherwise. */
+	readonly ids?: readonly string[];
+	/** What the call is charged with. */
+	readonly usage?: Usage;
 }
 
 /** One line for a person on what an open tool call waits for. */

@@ -77,6 +77,12 @@ export class Evidence {
 		return present;
 	}
 
+	/** Those of `ids` of which an entry of the session tells, on disk where it is saved at all. */
+	told(ids: readonly string[]): string[] {
+		this.#entries.refresh();
+		return this.#session.file() === "absent" ? [] : ids.filter((id) => this.#entries.tells(id));
+	}
+
 	/** A model request holds these deliveries and no others. */
 	requestBuilt(deliveryIds: ReadonlySet<string>): void {
 		for (const [id, shown] of this.#shown) shown.inRequest = deliveryIds.has(id);

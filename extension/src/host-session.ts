@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import type { AttachedHost } from "./attachment.ts";
+import type { AttachedHost } from "./attached-host.ts";
 import { CommandDoor } from "./command-door.ts";
 import { capabilitiesOf } from "./compatibility.ts";
 import { contentText } from "./content-text.ts";
-import { isObject, type ToolAnswer, type ToolSpec } from "./contract.ts";
+import { isObject, type ToolAnswer, type ToolSpec, type Usage } from "./contract.ts";
+import { modelsOf } from "./models.ts";
 import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
 import { AskLines } from "./ui/asks.ts";
@@ -13,6 +14,8 @@ import { safely } from "./ui/frame.ts";
 import { peerCallLine, toolCallLine, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
 
 const STATUS_KEY = "intercom";
+/** Who has it may run programs. */
+const PROGRAM_TOOL = "bash";
 /** Tools whose calls are shown as what they say to whom. */
 const PEER_TOOLS: ReadonlySet<string> = new Set(["intercom", "contact_supervisor"]);
 /** Marks the shells and programs that this session starts. The agent is none of them. */
@@ -26,7 +29,7 @@ interface ResultDetails {
 	readonly code?: string;
 	readonly reason?: string;
 	readonly details?: unknown;
-	readonly intercom?: { readonly deliveryId: string };
+	readonly intercom?: { readonly deliveryId?: string; readonly ids?: readonly string[] };
 }
 
 /** What a session's host needs beside Pi itself. */
@@ -87,6 +90,9 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 			};
 		},
 		emit: (event, data) => pi.events.emit(event, data),
+		models: () => modelsOf(ctx),
+		runsPrograms: () => pi.getActiveTools().includes(PROGRAM_TOOL),
+		remember: (fact, value) => pi.appendEntry(fact, value),
 		attached: (isAttached) => {
 			if (isAttached) env[SESSION_VARIABLE] = sessionId;
 			else if (env[SESSION_VARIABLE] === sessionId) delete env[SESSION_VARIABLE];
@@ -120,8 +126,28 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 	};
 }
 
-function toolResult(answer: ToolAnswer): { content: { type: "text"; text: string }[]; details: ResultDetails; isError: boolean } {
-	const { text, isError, summary, code, reason, details, deliveryId } = answer;
-	const delivery = deliveryId === undefined ? {} : { intercom: { deliveryId } };
-	return { content: [{ type: "text", text }], details: { summary, code, reason, details, ...delivery }, isError };
+type HostUsage = NonNullable<Awaited<ReturnType<ToolDefinition["execute"]>>["usage"]>;
+
+interface HostResult {
+	readonly content: { type: "text"; text: string }[];
+	readonly details: ResultDetails;
+	readonly isError: boolean;
+	readonly usage?: HostUsage;
+}
+
+function toolResult(answer: ToolAnswer): HostResult {
+	const { text, isError, summary, code, reason, details, deliveryId, ids, usage } = answer;
+	const intercom = { ...(deliveryId === undefined ? {} : { deliveryId }), ...(ids === undefined || ids.length === 0 ? {} : { ids }) };
+	return {
+		content: [{ type: "text", text }],
+		details: { summary, code, reason, details, ...(Object.keys(intercom).length === 0 ? {} : { intercom }) },
+		isError,
+		...(usage === undefined ? {} : { usage: hostUsage(usage) }),
+	};
+}
+
+/** Of the cost nothing is known but its sum. */
+function hostUsage({ input, output, cacheRead, cacheWrite, cost }: Usage): HostUsage {
+	const totalTokens = input + output + cacheRead + cacheWrite;
+	return { input, output, cacheRead, cacheWrite, totalTokens, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost } };
 }

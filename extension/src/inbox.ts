@@ -1,12 +1,11 @@
-import { type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
+import { type BulletinMark, type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
+import { isLocal, type LocalMessage, LocalMessages, type LocalOutcome } from "./local-messages.ts";
 import { CUSTOM_TYPE, type EntryDetails, entryDetails, intercomDetails, resultDeliveryId } from "./session-entries.ts";
 import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
 import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
 
-/** What the deliveries of this Pi's own are called: no delivery of the broker lacks a slash. */
-const LOCAL_PREFIX = "relay:";
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
 const INPUT_GRACE_MS = 2_000;
@@ -35,17 +34,16 @@ export interface InboxOptions {
 	readonly inboundTrigger?: InboundTrigger;
 	/** Called before a delivery is handed to the host. */
 	readonly onHandOver?: () => void;
+	/** Called as a delivery comes into the session. `startsTurn` is false where it came from before a stop. */
+	readonly onShown?: (delivery: Delivery, startsTurn: boolean) => void;
 }
 
 interface Held {
 	readonly delivery: Delivery;
+	readonly bulletin?: BulletinMark;
 	handOvers: number;
 	notBefore: number;
 	announced: WaitReason | undefined;
-}
-
-function isLocal(deliveryId: string): boolean {
-	return deliveryId.startsWith(LOCAL_PREFIX);
 }
 
 /**
@@ -62,12 +60,12 @@ export class Inbox {
 	readonly #held: Held[] = [];
 	/** Deliveries that are results of tool calls and no entries yet, with what the broker sent again of them. */
 	readonly #results = new Map<string, Held | undefined>();
-	/** What this Pi's own extensions hand in, until it is proved or given up. */
-	readonly #local = new Map<string, { resolve(): void; reject(error: Error): void }>();
+	readonly #local = new LocalMessages();
 	readonly #evidence: Evidence;
 	readonly #origin = new RunOrigin();
 	readonly #inboundTrigger: InboundTrigger;
 	readonly #onHandOver: () => void;
+	readonly #onShown: (delivery: Delivery, startsTurn: boolean) => void;
 	#handed: Held | undefined;
 	#runIsActive = false;
 	#isCompacting = false;
@@ -85,11 +83,12 @@ export class Inbox {
 
 	constructor(host: HostSession, timers: Timers, receipt: (receipt: Receipt) => void, options: InboxOptions = {}) {
 		this.#host = host;
-		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#settleLocal(event) : receipt(event));
+		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#local.received(event) : receipt(event));
 		this.#evidence = new Evidence(host, this.#receipt);
 		this.#timers = timers;
 		this.#inboundTrigger = options.inboundTrigger ?? "always";
 		this.#onHandOver = options.onHandOver ?? (() => undefined);
+		this.#onShown = options.onShown ?? (() => undefined);
 		this.#waitUntil = timers.now() + (options.startGraceMs ?? 0);
 	}
 
@@ -143,14 +142,31 @@ export class Inbox {
 	 * Shows what this Pi itself has to say, in its turn among the deliveries; it starts a turn unless it is quiet. Resolves
 	 * once it is an entry of the session. Not durable: only this process knows of it, and its end takes what still waits.
 	 */
-	local(message: Pick<Delivery, "content" | "summary" | "acceptedAtMs" | "kind" | "quiet" | "from"> & { readonly id: string }): Promise<void> {
-		const { id, ...rest } = message;
-		const deliveryId = LOCAL_PREFIX + id;
+	local(message: LocalMessage): Promise<void> {
 		return new Promise((resolve, reject) => {
-			if (this.#isClosed) return reject(new Error("the session is over"));
-			this.#local.set(deliveryId, { resolve, reject });
-			this.deliver({ ...rest, deliveryId, envelopeId: id, redelivered: false, attachments: [] });
+			if (this.#isClosed) reject(new Error("the session is over"));
+			else this.deliver(this.#local.open(message, { shown: resolve, failed: (problem) => reject(new Error(problem)) }));
 		});
+	}
+
+	/**
+	 * Hands over what the agent has to say now, or not at all: false where the session is not idle, or something else waits
+	 * or is under way. What fails is not held again.
+	 */
+	showNow(message: LocalMessage, bulletin: BulletinMark, outcome: LocalOutcome): boolean {
+		this.#look();
+		const isTaken = this.#handed !== undefined || this.#held.length > 0;
+		if (this.#isClosed || this.#isPaused || this.#onlyEnvelopeId !== undefined || isTaken || this.#reasonToWait(undefined) !== undefined) return false;
+		const delivery = this.#local.open(message, outcome);
+		// A host that seemed to have lost it may have kept it.
+		if (this.#evidence.isShown(delivery.deliveryId)) this.#evidence.repeat(delivery.deliveryId);
+		else this.#handOver({ ...newlyHeld(delivery), bulletin });
+		return true;
+	}
+
+	/** Those of `ids` of which an entry of the session tells already. */
+	told(ids: readonly string[]): string[] {
+		return this.#evidence.told(ids);
 	}
 
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
@@ -277,8 +293,7 @@ export class Inbox {
 		this.#dropHeld(() => true);
 		this.#results.clear();
 		this.#handed = undefined;
-		for (const { reject } of this.#local.values()) reject(new Error("the session ended before it was shown"));
-		this.#local.clear();
+		this.#local.close();
 		this.#cancelPump?.();
 		this.#cancelLook?.();
 		this.#cancelLost?.();
@@ -287,14 +302,6 @@ export class Inbox {
 	#dropHeld(isDropped: (held: Held) => boolean): void {
 		const kept = this.#held.filter((held) => !isDropped(held));
 		this.#held.splice(0, this.#held.length, ...kept);
-	}
-
-	#settleLocal({ deliveryId, event, evidence }: Receipt): void {
-		const open = this.#local.get(deliveryId);
-		if (event === "held" || open === undefined) return;
-		this.#local.delete(deliveryId);
-		if (event === "failed") open.reject(new Error(evidence ?? "the host did not take it"));
-		else open.resolve();
 	}
 
 	#pump(): void {
@@ -342,12 +349,12 @@ export class Inbox {
 
 	#handOver(held: Held): void {
 		const options = this.#mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
-		this.#held.splice(this.#held.indexOf(held), 1);
+		this.#dropHeld((other) => other === held);
 		this.#handed = held;
 		held.announced = undefined;
 		try {
 			this.#onHandOver();
-			this.#host.send({ customType: CUSTOM_TYPE, content: held.delivery.content, display: true, details: { intercom: entryDetails(held.delivery) } }, options);
+			this.#host.send({ customType: CUSTOM_TYPE, content: held.delivery.content, display: true, details: { intercom: entryDetails(held.delivery, held.bulletin) } }, options);
 		} catch (error) {
 			held.notBefore = this.#timers.now() + (FAILURE_PAUSES_MS[held.handOvers] ?? 0);
 			this.#holdAgain(true, error instanceof Error ? error.message : String(error));
@@ -358,9 +365,13 @@ export class Inbox {
 	}
 
 	#mayTriggerTurn(delivery: Delivery): boolean {
-		const { quiet, acceptedAtMs, envelopeId } = delivery;
-		if (quiet || (acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs)) return false;
+		const { quiet, envelopeId } = delivery;
+		if (quiet || this.#isFromBeforeStop(delivery)) return false;
 		return envelopeId === this.#onlyEnvelopeId || maySpeakUp(delivery, this.#inboundTrigger);
+	}
+
+	#isFromBeforeStop({ acceptedAtMs }: Delivery): boolean {
+		return acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
 	}
 
 	/** The run is over without these results, as where it was aborted: they are shown as messages after all, nothing overtaking them. */
@@ -393,6 +404,10 @@ export class Inbox {
 		const lost = this.#handed;
 		if (lost === undefined) return;
 		this.#handed = undefined;
+		if (lost.bulletin !== undefined) {
+			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: problem });
+			return;
+		}
 		if (hostFailed) lost.handOvers++;
 		if (lost.handOvers >= HAND_OVER_LIMIT) {
 			this.#receipt({ deliveryId: lost.delivery.deliveryId, event: "failed", evidence: `${HAND_OVER_LIMIT} attempts, the last: ${problem}` });
@@ -402,10 +417,12 @@ export class Inbox {
 	}
 
 	#appeared(deliveryId: string): void {
-		if (this.#handed?.delivery.deliveryId !== deliveryId) return;
+		const handed = this.#handed;
+		if (handed?.delivery.deliveryId !== deliveryId) return;
 		this.#handed = undefined;
 		this.#cancelLost?.();
 		this.#evidence.shown(deliveryId);
+		this.#onShown(handed.delivery, !this.#isFromBeforeStop(handed.delivery));
 	}
 
 	#lookSoon(): void {

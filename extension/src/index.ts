@@ -94,6 +94,7 @@ export default function (pi: ExtensionAPI): void {
 		"input",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.inputArrived();
+			lifecycle.attachment?.permissionsMayDiffer();
 			lifecycle.attachment?.stopper.inputArrived(event);
 			lifecycle.attachment?.closer.disturbed("there was input");
 		}),
@@ -129,6 +130,10 @@ export default function (pi: ExtensionAPI): void {
 		}),
 	);
 	pi.on(
+		"turn_start",
+		guarded(() => lifecycle.attachment?.permissionsMayDiffer()),
+	);
+	pi.on(
 		"message_update",
 		guarded((event) => lifecycle.attachment?.activity.streamed(event.assistantMessageEvent.type)),
 	);
@@ -136,6 +141,7 @@ export default function (pi: ExtensionAPI): void {
 		"message_end",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.messageEnded(event.message);
+			lifecycle.attachment?.runs.messageEnded(event.message);
 			lifecycle.attachment?.standing.refresh();
 			if (event.message.role === "user") lifecycle.attachment?.stopper.userMessageShown(contentText(event.message.content));
 		}),
@@ -159,17 +165,21 @@ export default function (pi: ExtensionAPI): void {
 		"turn_end",
 		guarded((event, ctx) => {
 			lifecycle.attachment?.activity.turnEnded();
+			// What the inbox proves is told before how the runs go.
 			lifecycle.attachment?.inbox.turnEnded(event.outcome === "completed" && ctx.signal?.aborted !== true);
+			lifecycle.attachment?.runs.turnEnded();
 			return undefined;
 		}),
 	);
 	pi.on(
 		"agent_settled",
-		guarded((_event, ctx) => {
+		guarded((event, ctx) => {
 			lifecycle.attachment?.activity.settled();
 			lifecycle.attachment?.stopper.settled(!ctx.hasPendingMessages());
 			lifecycle.attachment?.closer.runEnded();
 			lifecycle.attachment?.inbox.settled();
+			lifecycle.attachment?.runs.settled(event.aborted);
+			lifecycle.attachment?.permissionsMayDiffer();
 		}),
 	);
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type AttachFacts, type AttachedHost, Attachment } from "./attachment.ts";
+import type { AttachedHost, AttachFacts } from "./attached-host.ts";
+import { Attachment } from "./attachment.ts";
 import type { Channels } from "./channels.ts";
 import { Claim } from "./claim.ts";
 import type { MutateFile } from "./config-queue.ts";
@@ -131,6 +132,8 @@ export class Lifecycle {
 			livenessIntervalMs: settings.livenessIntervalMs,
 			livenessTimeoutMs: settings.livenessTimeoutMs,
 			supervisor,
+			runsKept: settings.runsKept,
+			mostHeadless: settings.mostHeadless,
 		};
 		const { inboundTrigger, toolVisibility, status: note } = settings;
 		// Behind the RPC of a launched session there is a program of ours, and nobody who could confirm anything.

@@ -1,4 +1,4 @@
-import { type MessageAttachment, type Delivery, isObject } from "./contract.ts";
+import { type BulletinMark, type MessageAttachment, type Delivery, isObject } from "./contract.ts";
 
 /** The customType of every entry that intercom puts into a session. */
 export const CUSTOM_TYPE = "intercom";
@@ -17,12 +17,17 @@ export interface EntryDetails {
 	/** Milliseconds since 1970. */
 	readonly acceptedAtMs?: number;
 	readonly replyTo?: string;
+	/** The run that it opens. */
+	readonly runId?: string;
 	readonly hint?: string;
 	readonly attachments: readonly MessageAttachment[];
+	/** Where it is a bulletin. */
+	readonly bulletin?: BulletinMark;
 }
 
-export function entryDetails({ deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, hint, attachments }: Delivery): EntryDetails {
-	return { deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, hint, attachments };
+export function entryDetails({ deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, runId, hint, attachments }: Delivery, bulletin?: BulletinMark): EntryDetails {
+	const details = { deliveryId, envelopeId, from, summary, kind, acceptedAtMs, replyTo, hint, attachments };
+	return { ...details, ...(runId === undefined ? {} : { runId }), ...(bulletin === undefined ? {} : { bulletin }) };
 }
 
 export function intercomDetails(message: unknown): EntryDetails | undefined {
@@ -44,6 +49,7 @@ export function intercomDetails(message: unknown): EntryDetails | undefined {
 		kind: typeof details.kind === "string" ? details.kind : "",
 		acceptedAtMs: typeof details.acceptedAtMs === "number" ? details.acceptedAtMs : undefined,
 		replyTo: optionalText(details.replyTo),
+		runId: optionalText(details.runId),
 		hint: optionalText(details.hint),
 		attachments: (Array.isArray(details.attachments) ? details.attachments : []).flatMap(attachmentOf),
 	};
@@ -65,6 +71,15 @@ export function resultDeliveryId(message: unknown): string | undefined {
 	return typeof deliveryId === "string" ? deliveryId : undefined;
 }
 
+/** What an entry tells that no bulletin needs to tell again: that of a bulletin, or of a call's result. */
+function toldIds(entry: { readonly [key: string]: unknown }): readonly unknown[] {
+	const message = entry.type === "message" ? entry.message : entry;
+	if (!isObject(message) || !isObject(message.details) || !isObject(message.details.intercom)) return [];
+	const { bulletin, ids } = message.details.intercom;
+	if (entry.type === "custom_message") return message.customType === CUSTOM_TYPE && isObject(bulletin) && Array.isArray(bulletin.ids) ? bulletin.ids : [];
+	return message.role === "toolResult" && Array.isArray(ids) ? ids : [];
+}
+
 /** Whether the session was shown a delivery before, or called the tool `intercom`. */
 export function showsUse(entries: readonly unknown[]): boolean {
 	return entries.some((entry) => {
@@ -74,11 +89,12 @@ export function showsUse(entries: readonly unknown[]): boolean {
 	});
 }
 
-/** The deliveries among a session's own entries, messages and results of tool calls, as of the last refresh. Each entry is looked at once. */
+/** The deliveries among a session's own entries, messages and results of tool calls, and what those tell, as of the last refresh. Each entry is looked at once. */
 export class SessionEntries {
 	readonly #entries: () => readonly unknown[];
 	/** Delivery id to entry id. */
 	readonly #present = new Map<string, string>();
+	readonly #told = new Set<unknown>();
 	#scanned = 0;
 
 	/** `entries` gives all entries, oldest first; it only grows. */
@@ -94,12 +110,18 @@ export class SessionEntries {
 		return this.#present.get(deliveryId);
 	}
 
+	/** Whether a bulletin, or a call's result, tells of `id`. */
+	tells(id: string): boolean {
+		return this.#told.has(id);
+	}
+
 	refresh(): void {
 		const entries = this.#entries();
 		if (entries.length < this.#scanned) this.#scanned = 0;
 		for (const entry of entries.slice(this.#scanned)) {
 			if (!isObject(entry)) continue;
 			const deliveryId = entry.type === "message" ? resultDeliveryId(entry.message) : entry.type === "custom_message" ? intercomDetails(entry)?.deliveryId : undefined;
+			for (const id of toldIds(entry)) this.#told.add(id);
 			if (deliveryId !== undefined) this.#present.set(deliveryId, typeof entry.id === "string" ? entry.id : "?");
 		}
 		this.#scanned = entries.length;

@@ -26,6 +26,10 @@ export interface Settings {
 	readonly askTimeoutMs?: number;
 	readonly livenessIntervalMs?: number;
 	readonly livenessTimeoutMs?: number;
+	/** How many settled runs are kept for this session as their supervisor. */
+	readonly runsKept?: number;
+	/** How many headless workers this session may have. */
+	readonly mostHeadless?: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -80,6 +84,9 @@ const FIELDS: { readonly [K in keyof Settings]-?: Field<Exclude<Settings[K], und
 	askTimeoutMs: milliseconds("workspace", "PI_INTERCOM_ASK_TIMEOUT_MS", 1_000),
 	livenessIntervalMs: milliseconds("none", "PI_INTERCOM_LIVENESS_INTERVAL_MS", 100),
 	livenessTimeoutMs: milliseconds("none", "PI_INTERCOM_LIVENESS_TIMEOUT_MS", 100),
+	runsKept: wholeNumber("workspace", "PI_INTERCOM_RUNS_KEPT", "", 1, 1_000),
+	// What the machine bears is no matter of a project's.
+	mostHeadless: wholeNumber("user", "PI_INTERCOM_MOST_HEADLESS", "", 1, 64),
 };
 
 /**
@@ -201,7 +208,11 @@ function text(inFile: Field<string>["inFile"], variable: string | undefined, mus
 }
 
 function milliseconds(inFile: Field<number>["inFile"], variable: string, least: number): Field<number> {
-	const fits = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= least && value <= MAX_MS;
-	const must = `a whole number of milliseconds from ${least} to ${MAX_MS}`;
+	return wholeNumber(inFile, variable, " of milliseconds", least, MAX_MS);
+}
+
+function wholeNumber(inFile: Field<number>["inFile"], variable: string, ofWhat: string, least: number, most: number): Field<number> {
+	const fits = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+	const must = `a whole number${ofWhat} from ${least} to ${most}`;
 	return { must, accept: (value) => (fits(value) ? value : undefined), inFile, variable, fromText: (digits) => (/^\d+$/.test(digits) ? Number(digits) : undefined) };
 }

@@ -1,0 +1,130 @@
+import { type OpenRun, type RunEvent } from "./contract.ts";
+import { RunFigures } from "./run-figures.ts";
+import { entriesOfRun, outcomeOf } from "./run-entries.ts";
+
+/** How many ends are kept for an agent that is not there. The session's entries tell of older ones. */
+const ENDS_LIMIT = 64;
+
+/** The host session, as far as runs need it. */
+export interface RunSession {
+	/** All of the session's entries, oldest first; it only grows. */
+	entries(): readonly unknown[];
+	isIdle(): boolean;
+}
+
+/** A run whose envelope this process saw coming into the session. */
+interface Tracked {
+	readonly figures: RunFigures;
+	/** False where it came from before a stop, and into a session that stands still. */
+	readonly startsTurn: boolean;
+}
+
+interface End {
+	readonly event: RunEvent;
+	wasNamed: boolean;
+}
+
+/**
+ * Follows the runs that this session works on: each from its envelope on until the host settles, and with it all that came
+ * into the same run of the host. Its end is told once, and again whenever the agent says that it waits for it still. What
+ * another process of the session did not live to tell is decided from the session's own entries.
+ */
+export class Runs {
+	readonly #session: RunSession;
+	readonly #tell: (event: RunEvent) => void;
+	/** By delivery, as all here. */
+	readonly #tracked = new Map<string, Tracked>();
+	readonly #ends = new Map<string, End>();
+	/** What the agent named last. */
+	#open: ReadonlySet<string> = new Set();
+	/** How many entries the session had before this process did anything in it; undefined where it was at work already. */
+	readonly #inherited: number | undefined;
+
+	constructor(session: RunSession, tell: (event: RunEvent) => void) {
+		this.#session = session;
+		this.#tell = tell;
+		this.#inherited = session.isIdle() ? session.entries().length : undefined;
+	}
+
+	/** The envelope of a run comes into the session. `startsTurn` is false where it came from before a stop. */
+	begun(deliveryId: string, startsTurn: boolean): void {
+		if (!this.#tracked.has(deliveryId) && !this.#ends.has(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn });
+	}
+
+	/** Whether the agent named the delivery as that of an open run. */
+	isOpen(deliveryId: string): boolean {
+		return this.#open.has(deliveryId);
+	}
+
+	/** The broker is told that the delivery is in the session. One that starts no turn is over with that, unless there is one. */
+	injected(deliveryId: string, runIsActive: boolean): void {
+		const run = this.#tracked.get(deliveryId);
+		if (run === undefined || run.startsTurn || runIsActive) return;
+		this.#end(deliveryId, run, "stopped", "the session was stopped before it began with this");
+	}
+
+	messageEnded(message: unknown): void {
+		for (const { figures } of this.#tracked.values()) figures.add(message);
+	}
+
+	turnEnded(): void {
+		for (const [deliveryId, { figures }] of this.#tracked) {
+			figures.turns++;
+			this.#tell({ deliveryId, event: "progress", ...figures.soFar() });
+		}
+	}
+
+	/** The host has settled: nothing of it goes on by itself. */
+	settled(wasAborted: boolean): void {
+		for (const [deliveryId, run] of [...this.#tracked]) {
+			const { stopReason, errorMessage } = run.figures;
+			if (wasAborted || stopReason === "aborted") this.#end(deliveryId, run, "stopped");
+			else if (stopReason === "error") this.#end(deliveryId, run, "failed", errorMessage ?? "the model's provider failed without a word");
+			else if (stopReason === undefined) this.#end(deliveryId, run, "failed", "the session settled without an answer");
+			else this.#end(deliveryId, run, "done");
+		}
+		this.#decide(true);
+	}
+
+	/** The open runs of which this session is the worker. */
+	opened(open: readonly OpenRun[]): void {
+		this.#open = new Set(open.map(({ deliveryId }) => deliveryId));
+		for (const [deliveryId, end] of [...this.#ends]) {
+			if (this.#open.has(deliveryId)) {
+				end.wasNamed = true;
+				this.#tell(end.event);
+			} else if (end.wasNamed) this.#ends.delete(deliveryId);
+		}
+		this.#decide(this.#session.isIdle());
+	}
+
+	/** The session is left. With `goesOn` another copy of the extension follows it in this process. */
+	close(goesOn: boolean): void {
+		if (!goesOn) for (const [deliveryId, run] of [...this.#tracked]) this.#end(deliveryId, run, "interrupted", "the session was left");
+		this.#tracked.clear();
+		this.#ends.clear();
+	}
+
+	#end(deliveryId: string, { figures }: Tracked, event: RunEvent["event"], error?: string): void {
+		this.#tracked.delete(deliveryId);
+		this.#keep({ deliveryId, event, ...figures.whole(), ...(error === undefined ? {} : { error }) });
+	}
+
+	#keep(event: RunEvent): void {
+		const [oldest] = this.#ends.keys();
+		if (this.#ends.size >= ENDS_LIMIT && oldest !== undefined) this.#ends.delete(oldest);
+		this.#ends.set(event.deliveryId, { event, wasNamed: this.#open.has(event.deliveryId) });
+		this.#tell(event);
+	}
+
+	/** Tells the ends of named runs that nobody here saw. */
+	#decide(isIdle: boolean): void {
+		for (const deliveryId of this.#open) {
+			if (this.#tracked.has(deliveryId) || this.#ends.has(deliveryId)) continue;
+			const entries = entriesOfRun(this.#session.entries(), deliveryId, this.#inherited);
+			// Not there yet; or a run of the host is at work that may be its.
+			if (entries === undefined || (entries.mayGrow && !isIdle)) continue;
+			this.#keep({ deliveryId, ...outcomeOf(entries.after) });
+		}
+	}
+}
