@@ -11,13 +11,12 @@ import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
 import { AskLines } from "./ui/asks.ts";
 import { safely } from "./ui/frame.ts";
-import { peerCallLine, toolCallLine, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
+import { callLine, isPreviewed, toolPreview, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
 
 const STATUS_KEY = "intercom";
+const EXPAND_KEY = "app.tools.expand";
 /** Who has it may run programs. */
 const PROGRAM_TOOL = "bash";
-/** Tools whose calls are shown as what they say to whom. */
-const PEER_TOOLS: ReadonlySet<string> = new Set(["intercom", "contact_supervisor"]);
 /** Marks the shells and programs that this session starts. The agent is none of them. */
 const SESSION_VARIABLE = "PI_INTERCOM_SESSION";
 /** Where the agent looks for the broker's binary first. */
@@ -116,10 +115,11 @@ function hostTool(tool: ToolSpec, isVisible: boolean, run: RunTool): ToolDefinit
 			// A handoff is a worker's last word: the run ends with it, and no further model request can fail or go on working.
 			return { ...toolResult(answer), terminate: tool.name === HANDOFF_TOOL && !answer.isError };
 		},
-		renderCall: (args, theme, context) => safely(PEER_TOOLS.has(tool.name) ? peerCallLine(tool.name, args, context.expanded, theme) : toolCallLine(tool.label, args, context.expanded, theme)),
+		renderCall: (args, theme, context) => safely(callLine(tool.name, tool.label, args, context.expanded, theme)),
 		renderResult: (result, options, theme, context) => {
 			const text = contentText(result.content);
 			if (options.isPartial) return safely(toolProgressLine(text, theme));
+			if (!options.expanded && isPreviewed(tool.name, context.args)) return safely(toolPreview(text, context.isError, context.keyText(EXPAND_KEY), theme));
 			const summary = isObject(result.details) && typeof result.details.summary === "string" ? result.details.summary : "";
 			return safely(toolResultLine(text, summary, context.isError, options.expanded, theme));
 		},

@@ -164,12 +164,19 @@ function problem(text: string, summary: string, reason: string): ToolAnswer {
 }
 
 /** Those of the tool `intercom` that do more than to show how things are. */
-const CHANGING_ACTIONS: ReadonlySet<unknown> = new Set(["send", "ask", "reply", "cancel"]);
+const CHANGING_ACTIONS: ReadonlySet<unknown> = new Set(["send", "ask", "reply", "cancel", "steer", "stop", "inbox"]);
+/** Those that send no message, and what tells whether they happened. */
+const WITHOUT_MESSAGE: ReadonlyMap<unknown, string> = new Map([
+	["stop", "Its action `peek` shows how the run stands; a second stop would settle it at once."],
+	["inbox", "Called again it brings what still waits there; what was drained is had with its action `message`."],
+]);
+/** Each call is a message of its own. */
+const SENDING_TOOLS: ReadonlySet<string> = new Set(["intercom_send", "contact_supervisor", "contact_peer"]);
 
 /** The message that a call is about; undefined where it sends none. */
 function messageOf({ name, callId, arguments: args }: Call): string | undefined {
-	if (name === "intercom_send" || name === "contact_supervisor") return callId;
-	if (name !== PEER_TOOL || !isObject(args)) return undefined;
+	if (SENDING_TOOLS.has(name)) return callId;
+	if (name !== PEER_TOOL || !isObject(args) || WITHOUT_MESSAGE.has(args.action)) return undefined;
 	return typeof args.messageId === "string" && args.messageId !== "" ? args.messageId : callId;
 }
 
@@ -177,7 +184,12 @@ function messageOf({ name, callId, arguments: args }: Call): string | undefined 
 function whereToLook(call: Call): string {
 	const messageId = messageOf(call);
 	if (messageId !== undefined) return `\`intercom status ${messageId}\` in a shell tells.`;
-	switch (call.name) {
+	const { name, arguments: args } = call;
+	const advice = name === PEER_TOOL && isObject(args) ? WITHOUT_MESSAGE.get(args.action) : undefined;
+	if (advice !== undefined) return advice;
+	switch (name) {
+		case "intercom_watch":
+			return "Its action `list` shows the watches that there are; those of an agent that ended are gone.";
 		case "intercom_create_worker":
 		case "intercom_resume_worker":
 			return `\`intercom job show ${call.callId}\` in a shell tells.`;

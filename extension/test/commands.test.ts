@@ -28,6 +28,7 @@ class Rig {
 	isOff = false;
 	answer: (answer: Partial<ToolAnswer>) => void = () => undefined;
 	target = "0193a0ff-me";
+	refused = false;
 
 	constructor() {
 		const link = {
@@ -42,9 +43,10 @@ class Rig {
 			},
 			whyOffline: () => this.offline,
 			target: this.target,
+			refuseRuns: (refused: boolean) => void (this.refused = refused),
 		};
 		addCommands(this.pi.api, {
-			link: () => (this.isOff ? undefined : { ...link, target: this.target }),
+			link: () => (this.isOff ? undefined : { ...link, target: this.target, runsRefused: this.refused }),
 			whyOff: () => "Intercom is off: no agent.",
 			timers: this.timers,
 			report: (error) => void this.reported.push(error),

@@ -1,4 +1,6 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { AutocompleteItem } from "@earendil-works/pi-tui";
+import { describeModels, modelsOf } from "../models.ts";
 import type { PeerSession, SessionList } from "../peers.ts";
 import type { Timers } from "../timers.ts";
 import { plainLine } from "./plain.ts";
@@ -10,8 +12,14 @@ const PREFIX_LEAST = 6;
 export interface CommandLink extends PeerLink {
 	/** What others reach this session by, also after it was ended and resumed. */
 	readonly target: string;
+	/** Whether this session takes no runs. */
+	readonly runsRefused: boolean;
+	/** Throws where that can't be kept. */
+	refuseRuns(refused: boolean): void;
 	/** A person used intercom. */
 	used?(): void;
+	/** What the session may do can have changed. */
+	permissionsMayDiffer?(): void;
 }
 
 export interface CommandPlace {
@@ -41,6 +49,7 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 				return;
 			}
 			link.used?.();
+			link.permissionsMayDiffer?.();
 			await run(link);
 		} catch (error) {
 			place.report(error);
@@ -56,15 +65,29 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 		handler: (ctx) => withLink(ctx, (link) => open(ctx, link, {})),
 	});
 	pi.registerCommand("intercom", {
-		description: "List the sessions and write to one; /intercom NAME text sends at once",
+		description: "List the sessions and write to one; /intercom NAME text sends at once; /intercom runs on|off: whether this session takes runs",
+		getArgumentCompletions: (prefix) => completions(prefix),
 		handler: (args, ctx) =>
 			withLink(ctx, async (link) => {
+				const word = RUNS_COMMAND.exec(args.trim());
+				if (word !== null) return tellRunsPolicy(ctx, link, word[1]?.toLowerCase());
 				if (args.trim() === "") return open(ctx, link, {});
 				const list = await screens.sessions(link).catch(() => undefined);
 				const { to, name, text } = address(args, list);
 				if (text !== "") await sendAtOnce(ctx, link, to?.sessionId ?? name, text, args);
 				else await open(ctx, link, to === undefined ? { search: name } : { to });
 			}),
+	});
+	pi.registerCommand("models", {
+		description: "List the models that can be used here; /models QUERY those whose provider/id holds it",
+		handler: (query, ctx) => {
+			try {
+				ctx.ui.notify(describeModels(query, modelsOf(ctx)).text, "info");
+			} catch (error) {
+				place.report(error);
+			}
+			return Promise.resolve();
+		},
 	});
 	pi.registerCommand("intercom-id", {
 		description: "Put how others reach this session into the editor",
@@ -77,6 +100,26 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 				ctx.ui.notify("Intercom: how to reach this session stands in the editor.", "info");
 			}),
 	});
+}
+
+/** A session of that name is written to with its name in quotes. */
+const RUNS_COMMAND = /^runs(?:\s+(on|off))?$/i;
+
+const RUNS_WORDS = [
+	{ value: "runs on", label: "runs on", description: "This session takes runs" },
+	{ value: "runs off", label: "runs off", description: "This session takes no runs; mail comes as before" },
+];
+
+function completions(prefix: string): AutocompleteItem[] | null {
+	const wanted = prefix.trimStart().toLowerCase();
+	const fitting = RUNS_WORDS.filter(({ value }) => wanted !== "" && value.startsWith(wanted) && value !== wanted);
+	return fitting.length === 0 ? null : fitting;
+}
+
+function tellRunsPolicy(ctx: ExtensionContext, link: CommandLink, word: string | undefined): void {
+	if (word !== undefined) link.refuseRuns(word === "off");
+	const standing = link.runsRefused ? "takes no runs: who would hand it one is refused, and those that it has go on. /intercom runs on takes them again." : "takes runs from its coordinator or launcher. /intercom runs off refuses them.";
+	ctx.ui.notify(`Intercom: this session ${standing}`, "info");
 }
 
 /** Tells an agent, or a person, how to reach this session. */

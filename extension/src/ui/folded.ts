@@ -22,5 +22,20 @@ export class FoldedText implements Component {
 	invalidate(): void {}
 }
 
+/** Lines of which each is cut to the width: a preview, which takes no more rows in a narrow terminal. */
+export class CutLines implements Component {
+	readonly #lines: readonly string[];
+
+	constructor(lines: readonly string[]) {
+		this.#lines = lines;
+	}
+
+	render(width: number): string[] {
+		return this.#lines.map((line) => truncateToWidth(line, width, "…"));
+	}
+
+	invalidate(): void {}
+}
+
 /** The colours that the cards use; Pi's Theme has them. */
 export type Colours = Pick<Theme, "fg" | "bold">;

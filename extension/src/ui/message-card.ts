@@ -64,7 +64,7 @@ export class MessageCard implements Component {
 		const name = plainLine(details?.from.name ?? "", 80) || plainLine(details?.from.sessionId ?? "", 80) || "intercom";
 		// What is cut in a narrow terminal comes last.
 		const where = this.#isWords() ? homePath(details?.from.directory ?? "", home) : "";
-		const facts = [this.#waits(), this.#time(), plainLine(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
+		const facts = [this.#waits(), this.#time(), plainLine(details?.runId ?? "", 40), plainLine(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
 		const sender = colours.fg("customMessageLabel", colours.bold(`${mark(kind)} ${name}${VERBS[kind] ?? ""}`)) + (facts.length === 0 ? "" : colours.fg("dim", ` · ${facts.join(" · ")}`));
 		return this.#isWords() ? sender : `${sender}  ${colours.fg("customMessageText", this.#summary())}`;
 	}
@@ -139,6 +139,8 @@ function mark(kind: string): string {
 			return "•";
 		case "report":
 			return "■";
+		case "bulletin":
+			return "◆";
 		default:
 			return "✉";
 	}

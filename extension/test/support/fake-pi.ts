@@ -13,13 +13,18 @@ export interface RegisteredTool {
 		params: object,
 		signal: AbortSignal | undefined,
 		onUpdate?: (partial: { content: { text: string }[] }) => void,
-	): Promise<{ content: { text: string }[]; details: object; isError: boolean; terminate: boolean }>;
+	): Promise<{ content: { text: string }[]; details: object; isError: boolean; terminate: boolean; usage?: object }>;
 }
 
 export interface FakeBox {
 	render(width: number): readonly string[];
 	handleInput(data: string): void;
 	dispose(): void;
+}
+
+interface FakeCommandOptions {
+	handler(args: string, ctx: object): Promise<void>;
+	getArgumentCompletions?(prefix: string): readonly { readonly value: string }[] | null;
 }
 
 /** The lines of a widget, however it is given. */
@@ -38,6 +43,10 @@ export class FakePi {
 	readonly bus = new EventEmitter();
 	readonly callbacks = new Map<string, Callback[]>();
 	readonly commands = new Map<string, (args: string, ctx: object) => Promise<void>>();
+	/** What Pi offers behind a command for what stands there. */
+	readonly completions = new Map<string, (prefix: string) => readonly { readonly value: string }[] | null>();
+	activeTools = ["read", "bash"];
+	models: { provider: string; id: string }[] = [{ provider: "fake", id: "m" }];
 	/** What covers the screen at this moment. */
 	box: FakeBox | undefined;
 	readonly shortcuts = new Map<string, (ctx: object) => Promise<void>>();
@@ -85,7 +94,15 @@ export class FakePi {
 		},
 		registerMessageRenderer: () => undefined,
 		registerShortcut: (key: string, { handler }: { handler(ctx: object): Promise<void> }) => void this.shortcuts.set(key, handler),
-		registerCommand: (name: string, { handler }: { handler(args: string, ctx: object): Promise<void> }) => void this.commands.set(name, handler),
+		registerCommand: (name: string, { handler, getArgumentCompletions }: FakeCommandOptions) => {
+			this.commands.set(name, handler);
+			if (getArgumentCompletions !== undefined) this.completions.set(name, getArgumentCompletions);
+		},
+		getActiveTools: () => [...this.activeTools],
+		appendEntry: (customType: string, data: object) => {
+			this.#live();
+			this.saved.push({ type: "custom", id: `c${this.saved.length}`, customType, data });
+		},
 		getCommands: () => [...this.commands.keys()].map((name) => ({ name, source: "extension" })),
 		sendUserMessage: (text: string) => {
 			this.#live();
@@ -138,6 +155,7 @@ export class FakePi {
 			getBranch: () => this.branch,
 		},
 		getContextUsage: () => undefined,
+		modelRegistry: { getAvailable: () => this.models },
 		isIdle: () => {
 			this.#live();
 			return this.idle;
@@ -156,7 +174,7 @@ export class FakePi {
 	/** Runs a command as Pi does where one is typed or sent. */
 	async runsCommand(text: string): Promise<void> {
 		const [, name = "", args = ""] = /^\/(\S+) ?(.*)$/s.exec(text) ?? [];
-		await this.commands.get(name)?.(args, { ...this.#ctx, mode: this.mode });
+		await this.commands.get(name)?.(args, { ...this.#ctx, mode: this.mode, model: { provider: "fake", id: this.model } });
 	}
 
 	/** Presses a key that the extension has taken for itself. */
@@ -169,6 +187,7 @@ export class FakePi {
 		const results = [];
 		const modelId = (): string => this.model;
 		const model = {
+			provider: "fake",
 			get id() {
 				return modelId();
 			},
