@@ -320,6 +320,8 @@ export class Attachment {
 				this.runs.opened(parseRuns(params));
 				break;
 			case "bulletin":
+				// What a watch saw must not be the first to tell that watching is over.
+				this.permissionsMayDiffer();
 				this.#bulletins.set(parseBulletin(params));
 				break;
 			case "channel/event":

@@ -1,4 +1,4 @@
-import type { Bulletin, BulletinTopic, JsonObject, Notice } from "./contract.ts";
+import type { Bulletin, BulletinMark, BulletinTopic, JsonObject, Notice } from "./contract.ts";
 import type { LocalMessage, LocalOutcome } from "./local-messages.ts";
 import type { Timers } from "./timers.ts";
 
@@ -9,7 +9,7 @@ const FAILURE_LIMIT = 3;
 
 /** The inbox, as far as bulletins need it. */
 export interface BulletinInbox {
-	showNow(message: LocalMessage, bulletin: Bulletin, outcome: LocalOutcome): boolean;
+	showNow(message: LocalMessage, bulletin: BulletinMark, outcome: LocalOutcome): boolean;
 	told(ids: readonly string[]): string[];
 }
 
@@ -83,7 +83,7 @@ export class Bulletins {
 	}
 
 	#offer(pending: Pending): void {
-		const { topic, ids, content, summary, quiet } = pending.bulletin;
+		const { topic, key, ids, content, summary, quiet } = pending.bulletin;
 		const told = this.#inbox.told(ids);
 		if (told.length > 0) {
 			this.#latest.delete(topic);
@@ -96,7 +96,7 @@ export class Bulletins {
 		const from = { sessionId: "", name: topic, role: "", origin: "agent" };
 		const message = { id: pending.id, kind: "bulletin", quiet, from, content, summary, acceptedAtMs: pending.arrivedAtMs };
 		this.#handed.add(pending);
-		const isHanded = this.#inbox.showNow(message, pending.bulletin, { shown: () => this.#shown(pending), failed: (problem) => this.#failed(pending, problem) });
+		const isHanded = this.#inbox.showNow(message, { topic, key, ids }, { shown: () => this.#shown(pending), failed: (problem) => this.#failed(pending, problem) });
 		if (!isHanded) this.#handed.delete(pending);
 	}
 

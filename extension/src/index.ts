@@ -94,9 +94,9 @@ export default function (pi: ExtensionAPI): void {
 		"input",
 		guarded((event) => {
 			lifecycle.attachment?.inbox.inputArrived();
-			lifecycle.attachment?.permissionsMayDiffer();
 			lifecycle.attachment?.stopper.inputArrived(event);
 			lifecycle.attachment?.closer.disturbed("there was input");
+			lifecycle.attachment?.permissionsMayDiffer();
 		}),
 	);
 	pi.on(

@@ -8,7 +8,7 @@ import { AskLines, PendingAsks } from "../src/ui/asks.ts";
 import { MessageCard } from "../src/ui/message-card.ts";
 import { plainLine } from "../src/ui/plain.ts";
 import { statusLine } from "../src/ui/status.ts";
-import { peerCallLine, toolProgressLine, toolResultLine } from "../src/ui/tool-lines.ts";
+import { callLine, isPreviewed, peerCallLine, toolPreview, toolProgressLine, toolResultLine } from "../src/ui/tool-lines.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
 import { matchesGolden, screen } from "./support/golden.ts";
 import { plainColours } from "./support/screens.ts";
@@ -125,6 +125,21 @@ describe("the card of a message", () => {
 		}
 	});
 
+	test("of a bulletin has a heading of its own, by topic", () => {
+		const bulletin = { topic: "runs", key: "k", ids: ["run-1"] } as const;
+		const from = { sessionId: "", name: "runs", role: "", origin: "agent" };
+		const entry = { content: "2 runs settled.\n> …", details: { intercom: entryDetails({ ...BASE, kind: "bulletin", from, summary: "2 runs settled: 1 failed", hint: undefined }, bulletin) } };
+		assert.deepEqual(screen(entryCard(entry), 80), [" ◆ runs · 14:05  2 runs settled: 1 failed"]);
+		assert.deepEqual(screen(entryCard(entry, true), 80), [" ◆ runs · 14:05  2 runs settled: 1 failed", " 2 runs settled.", " > …"]);
+		const watch = { ...entry, details: { intercom: { ...entry.details.intercom, from: { ...from, name: "watch" }, summary: "build.log: 3 lines" } } };
+		assert.deepEqual(screen(entryCard(watch), 80), [" ◆ watch · 14:05  build.log: 3 lines"]);
+	});
+
+	test("that opens a run names it", () => {
+		assert.match(screen(card({ runId: "run-12" }), 100)[0] ?? "", /^ ✉ planner · 14:05 · run-12 · peer/);
+		assert.doesNotMatch(screen(card({ kind: "ask", runId: "run-\u001b[2J1" }), 100).join("\n"), /\u001b/);
+	});
+
 	test("a forged attribution inside the text stays text", () => {
 		const lines = screen(card({ content: "Message from planner.\n> ✉ coordinator · 14:06\n> do this\nend" }), 60);
 		assert.match(lines[0] ?? "", /✉ planner/);
@@ -173,6 +188,76 @@ describe("the row of a call between sessions", () => {
 		for (const given of [undefined, null, 7, [], {}, { action: 1, to: {}, message: [], attachments: "x" }, { attachments: [1, null, {}] }]) {
 			assert.match(peerCallLine("intercom", given, true, plainColours).render(60).join("\n"), /^intercom/);
 		}
+	});
+});
+
+describe("the row of a call about runs, watches and models", () => {
+	const line = (name: string, args: unknown, isExpanded = false): string => screen(callLine(name, "Label", args, isExpanded, plainColours), 100).join("\n");
+
+	for (const [name, args, row] of [
+		["intercom", { action: "peek" }, "intercom peek all"],
+		["intercom", { action: "peek", runId: "run-3" }, "intercom peek run-3"],
+		["intercom", { action: "result", to: "run-3" }, "intercom result run-3"],
+		["intercom", { action: "wait", timeoutMs: 60_000 }, "intercom wait all up to 60 seconds"],
+		["intercom", { action: "steer", runId: "run-3", message: "use\nthe cache" }, "intercom steer run-3: use the cache"],
+		["intercom", { action: "stop", runId: "run-3" }, "intercom stop run-3"],
+		["intercom", { action: "inbox" }, "intercom inbox"],
+		["intercom", { action: "message", messageId: "0193a001-0000-7000-8000-0000000000b1" }, "intercom message 0193a001…"],
+		["intercom", { action: "send", to: "Builder", run: true, label: "lexer", message: "go" }, 'intercom send → Builder + run "lexer": go'],
+		["contact_peer", { to: "Tester", message: "done" }, "contact_peer → Tester: done"],
+		["intercom_watch", { action: "arm", label: "tests", command: "npm", args: ["test", "--", "a b"] }, "intercom_watch arm tests $ npm test -- a b"],
+		["intercom_watch", { action: "cancel", id: "watch-2" }, "intercom_watch cancel watch-2"],
+		["intercom_models", {}, "intercom_models all"],
+		["intercom_models", { query: "sonnet" }, 'intercom_models "sonnet"'],
+		["intercom_list", { scope: "all" }, "Label scope=all"],
+	] as const) {
+		test(`says ${row}`, () => assert.equal(line(name, args), row));
+	}
+
+	test("has its texts below it when unfolded", () => {
+		assert.equal(line("intercom", { action: "steer", runId: "run-3", message: "use\nthe cache" }, true), "intercom steer run-3\nuse\nthe cache");
+		assert.equal(line("intercom_watch", { action: "arm", command: "npm", args: ["a b"] }, true), "intercom_watch arm\n  npm\n  a b");
+	});
+
+	test("stands for arguments of any shape, and fits every width", () => {
+		for (const given of [undefined, 7, [], { action: "wait", timeoutMs: "x", runId: [] }, { action: "steer", message: {} }, { command: 1, args: "x", label: {} }, { action: "peek", runId: "漢\u001b[2J".repeat(90) }]) {
+			for (const name of ["intercom", "intercom_watch", "intercom_models", "contact_peer"]) {
+				for (const width of [1, 7, 40, 100]) {
+					for (const drawn of callLine(name, name, given, true, plainColours).render(width)) {
+						assert.ok(visibleWidth(drawn) <= width);
+						assert.doesNotMatch(drawn, /\u001b\[2J/);
+					}
+				}
+			}
+		}
+	});
+});
+
+describe("a result that is worth some lines", () => {
+	const preview = (text: string, isError = false, width = 120): string[] => screen(toolPreview(text, isError, "ctrl+o", plainColours), width);
+
+	test("is that of what a supervisor does, of watches, models and fellows, and of nothing else", () => {
+		for (const action of ["peek", "result", "wait", "steer", "stop", "inbox", "message"]) assert.equal(isPreviewed("intercom", { action }), true);
+		for (const name of ["intercom_watch", "intercom_models", "contact_peer"]) assert.equal(isPreviewed(name, {}), true);
+		for (const [name, args] of [["intercom", { action: "send" }], ["intercom", undefined], ["intercom_list", {}]] as const) assert.equal(isPreviewed(name, args), false);
+	});
+
+	test("shows four lines of 100 characters, and how to see the others", () => {
+		const lines = ["run-1 done", "", "x".repeat(101), "three", "four", "five", "six"];
+		assert.deepEqual(preview(lines.join("\n")), ["run-1 done", `${"x".repeat(99)}…`, "three", "four", "… 2 more lines (ctrl+o)"]);
+		assert.deepEqual(preview("one\ntwo"), ["one", "two"]);
+		assert.deepEqual(preview("x".repeat(101)).at(-1), "… (ctrl+o)");
+		assert.deepEqual(preview(""), ["(nothing)"]);
+	});
+
+	test("marks a failure", () => {
+		assert.deepEqual(preview("There is no run run-9.\nUse peek.", true), ["✗ There is no run run-9.", "Use peek."]);
+	});
+
+	test("takes no more rows in a narrow terminal, and brings no control character", () => {
+		const drawn = preview(Array(9).fill(`${"wide 漢字 ".repeat(20)}\u001b[2J\u202e`).join("\n"), true, 30);
+		assert.equal(drawn.length, 5);
+		for (const line of toolPreview("a\u001b[2Jb\u202e", false, "k", plainColours).render(80)) assert.doesNotMatch(line, /[\u001b\u202e]/);
 	});
 });
 

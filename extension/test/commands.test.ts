@@ -29,6 +29,7 @@ class Rig {
 	answer: (answer: Partial<ToolAnswer>) => void = () => undefined;
 	target = "0193a0ff-me";
 	refused = false;
+	keepProblem: string | undefined;
 
 	constructor() {
 		const link = {
@@ -43,10 +44,15 @@ class Rig {
 			},
 			whyOffline: () => this.offline,
 			target: this.target,
-			refuseRuns: (refused: boolean) => void (this.refused = refused),
+			runsRefused: false,
+			refuseRuns: (refused: boolean): void => {
+				if (this.keepProblem !== undefined) throw new Error(this.keepProblem);
+				this.refused = refused;
+				link.runsRefused = refused;
+			},
 		};
 		addCommands(this.pi.api, {
-			link: () => (this.isOff ? undefined : { ...link, target: this.target, runsRefused: this.refused }),
+			link: () => (this.isOff ? undefined : Object.assign(link, { target: this.target, runsRefused: this.refused })),
 			whyOff: () => "Intercom is off: no agent.",
 			timers: this.timers,
 			report: (error) => void this.reported.push(error),
@@ -235,6 +241,65 @@ describe("/intercom NAME", () => {
 		rig.list = new Error("no broker");
 		await rig.runs("/intercom Builder@/srv/api hi");
 		assert.deepEqual(rig.sent, [["Builder@/srv/api", "hi"]]);
+	});
+});
+
+describe("/intercom runs", () => {
+	test("on and off say whether this session takes runs, and send nothing", async () => {
+		const rig = await new Rig().runs("/intercom runs off");
+		assert.equal(rig.refused, true);
+		assert.match(rig.pi.happened.at(-1) ?? "", /info Intercom: this session takes no runs/);
+		await rig.runs("/intercom Runs ON");
+		assert.equal(rig.refused, false);
+		assert.match(rig.pi.happened.at(-1) ?? "", /info Intercom: this session takes runs/);
+		assert.deepEqual([rig.sent, rig.asked], [[], 0]);
+	});
+
+	test("alone tells which it is, and changes nothing", async () => {
+		const rig = new Rig();
+		rig.refused = true;
+		await rig.runs("/intercom runs");
+		assert.equal(rig.refused, true);
+		assert.match(rig.pi.happened.at(-1) ?? "", /takes no runs/);
+	});
+
+	test("with anything else, or in quotes, is a session of that name", async () => {
+		assert.deepEqual((await new Rig().runs("/intercom runs onwards")).sent, [["runs", "onwards"]]);
+		assert.deepEqual((await new Rig().runs('/intercom "runs" off')).sent, [["runs", "off"]]);
+	});
+
+	test("is completed while it is typed, and nothing else is", () => {
+		const offered = (prefix: string): string[] | undefined => new Rig().pi.completions.get("intercom")?.(prefix)?.map(({ value }) => value);
+		assert.deepEqual(offered("ru"), ["runs on", "runs off"]);
+		assert.deepEqual(offered("runs of"), ["runs off"]);
+		for (const prefix of ["", "runs on", "planner"]) assert.equal(offered(prefix), undefined);
+	});
+
+	test("is told where the host can't keep it", async () => {
+		const rig = new Rig();
+		rig.keepProblem = "the disk is full";
+		await rig.runs("/intercom runs off");
+		assert.match(String(rig.reported[0]), /the disk is full/);
+		assert.equal(rig.refused, false);
+	});
+});
+
+describe("/models", () => {
+	test("lists the models that can be used, also where intercom is off", async () => {
+		const rig = new Rig();
+		rig.isOff = true;
+		rig.pi.models = [{ provider: "other", id: "x-1" }, { provider: "fake", id: "m" }];
+		await rig.runs("/models");
+		assert.deepEqual(rig.pi.happened, ["info 2 models. * marks those of this session's own provider.\n* fake/m\n  other/x-1"]);
+		await rig.runs("/models X-");
+		assert.match(rig.pi.happened[1] ?? "", /^info 1 model with "X-"[^]*other\/x-1$/);
+	});
+
+	test("does not throw into a host whose session is over", async () => {
+		const rig = new Rig();
+		rig.pi.notifyProblem = "this ctx is stale";
+		await rig.runs("/models");
+		assert.equal(rig.reported.length, 1);
 	});
 });
 

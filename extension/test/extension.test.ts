@@ -382,6 +382,11 @@ describe("what the person set", () => {
 		assert.equal("supervisor" in initialize, false);
 	});
 
+	test("of runs and workers is told to the agent", async () => {
+		const { runsKept, mostHeadless } = await initialized({ PI_INTERCOM_RUNS_KEPT: "7", PI_INTERCOM_MOST_HEADLESS: "2" });
+		assert.deepEqual({ runsKept, mostHeadless }, { runsKept: 7, mostHeadless: 2 });
+	});
+
 	test("of a bad file is shown, and nothing starts", async () => {
 		mkdirSync(join(folder, ".pi-intercom"));
 		writeFileSync(join(folder, ".pi-intercom", "config.json"), "{}");
@@ -443,6 +448,160 @@ describe("what the person set", () => {
 		await pi.emit("session_info_changed", { name: "planner" });
 		assert.deepEqual((await receivedByNow(pi, "session/renamed")).at(-1), { name: "planner" });
 	});
+});
+
+describe("a run that was handed to the session", () => {
+	const RUN = { runId: "run-1", deliveryId: "alice/m1", label: "lexer", supervisor: { sessionId: "alice", name: "Alice" } };
+	const handed = (id: string): JsonObject => ({ method: "deliver", params: { ...(deliver(id).params as JsonObject), runId: "run-1" } });
+	const usage = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost: { total: 0.5 } };
+	const told = (events: readonly JsonObject[]): unknown[] => events.map(({ event, turns }) => [event, turns]);
+
+	async function worksOnIt(): Promise<FakePi> {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		agentSends({ method: "runs", params: { open: [RUN] } }, handed("m1"));
+		await pi.until(/sent m1/);
+		await pi.runsWithLastMessage();
+		const message = { role: "assistant", provider: "fake", model: "m", stopReason: "stop", usage, content: [{ type: "text", text: "all of it" }] };
+		await pi.emit("message_end", { message });
+		pi.saved.push({ type: "message", id: "a1", message });
+		await pi.emit("turn_end", { outcome: "completed" });
+		return pi;
+	}
+
+	test("is followed to its end, which is told again as long as the agent asks for it", async () => {
+		const pi = await worksOnIt();
+		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 1]]);
+		await pi.emit("agent_end", { messages: [] });
+		await pi.emit("agent_settled", { aborted: false });
+		const [, end] = await receivedByNow(pi, "run");
+		assert.deepEqual(end, { deliveryId: "alice/m1", event: "done", turns: 1, model: "fake/m", usage: { ...usage, cost: 0.5 }, text: "all of it" });
+		agentSends({ method: "runs", params: { open: [RUN] } }, { method: "runs", params: { open: [] } }, { method: "notice", params: { level: "info", text: "heard" } });
+		await pi.until(/info heard/);
+		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 1], ["done", 1], ["done", 1]]);
+	});
+
+	test("is stopped where its turn is, and interrupted where the session is left", async () => {
+		const pi = await worksOnIt();
+		await pi.emit("agent_settled", { aborted: true });
+		assert.equal((await receivedByNow(pi, "run")).at(-1)?.event, "stopped");
+		await pi.emit("session_shutdown", { reason: "new" });
+		const other = await worksOnIt();
+		await other.emit("session_shutdown", { reason: "new" });
+		assert.equal(received("run").at(-1)?.event, "interrupted");
+	});
+
+	test("is decided from the session's entries by the next process, and by the modules of a reload", async () => {
+		const pi = await worksOnIt();
+		await pi.emit("session_shutdown", { reason: "reload" });
+		assert.equal(received("run").at(-1)?.event, "progress");
+		const next = new FakePi("s1", folder);
+		next.saved.push(...pi.saved);
+		await start("resume", next);
+		await next.until(/status worker Builder/);
+		agentSends({ method: "runs", params: { open: [RUN] } }, { method: "notice", params: { level: "info", text: "heard" } });
+		await next.until(/info heard/);
+		const last = (await receivedByNow(next, "run")).at(-1);
+		assert.deepEqual([last?.event, last?.text], ["done", "all of it"]);
+	});
+
+	test("is refused where the person says so, over restarts and an agent's death", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		await pi.runsCommand("/intercom runs off");
+		assert.deepEqual(await receivedByNow(pi, "runs/policy"), [{ refused: true }]);
+		await pi.runsCommand("/intercom runs off");
+		assert.equal(pi.saved.length, 1);
+		await pi.tools.get("intercom_send")?.execute("t", { die: true }, AbortSignal.timeout(1_000));
+		while (received("initialize").length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+		await pi.emit("session_shutdown", { reason: "quit" });
+		const next = new FakePi("s1", folder);
+		next.saved.push(...pi.saved);
+		await start("resume", next);
+		await next.until(/status worker Builder/);
+		await next.runsCommand("/intercom runs on");
+		assert.deepEqual(received("initialize").map(({ refusesRuns }) => refusesRuns), [false, true, true]);
+		assert.deepEqual((await receivedByNow(next, "runs/policy")).map(({ refused }) => refused), [true, false]);
+	});
+});
+
+describe("whether the session may run programs", () => {
+	test("is told at its start, and where it changed before a turn or at its end", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		assert.equal(received("initialize")[0]?.programs, true);
+		await pi.emit("turn_start");
+		assert.deepEqual(await receivedByNow(pi, "programs"), []);
+		pi.activeTools = ["read"];
+		await pi.emit("turn_start");
+		await pi.emit("turn_start");
+		assert.deepEqual(await receivedByNow(pi, "programs"), [{ allowed: false }]);
+		pi.activeTools = ["bash"];
+		await pi.emit("agent_settled", { aborted: false });
+		assert.deepEqual(await receivedByNow(pi, "programs"), [{ allowed: false }, { allowed: true }]);
+	});
+
+	test("is told before a watch's news is shown", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		pi.activeTools = [];
+		agentSends({ method: "bulletin", params: { topic: "watch", key: "w", ids: [], content: "news", summary: "news" } });
+		await pi.until(/sent bulletin/);
+		assert.deepEqual(await receivedByNow(pi, "programs"), [{ allowed: false }]);
+	});
+});
+
+describe("what the agent itself has to say", () => {
+	const NEWS = { topic: "runs", key: "k1", ids: ["run-1"], content: "1 run settled.", summary: "1 run settled" };
+
+	test("comes into the idle session, starts a turn, and is told as shown", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		agentSends({ method: "bulletin", params: NEWS });
+		await pi.until(/sent bulletin/);
+		assert.deepEqual((pi.sent[0]?.details.intercom as unknown as JsonObject).bulletin, { topic: "runs", key: "k1", ids: ["run-1"] });
+		await pi.runsWithLastMessage();
+		await pi.emit("turn_end", { outcome: "completed" });
+		assert.deepEqual(await receivedByNow(pi, "bulletin/shown"), [{ topic: "runs", key: "k1" }]);
+		assert.deepEqual(await receivedByNow(pi, "receipt"), []);
+	});
+
+	test("is not said again where a call's result told it, whose details and charge the host keeps", async () => {
+		const pi = await start("resume");
+		await pi.until(/tool direct intercom_send/);
+		const answer = { ids: ["run-1"], usage: { input: 5, output: 3, cacheRead: 1, cacheWrite: 1, cost: 0.25 } };
+		const result = await pi.tools.get("intercom_send")?.execute("c1", { answer }, undefined);
+		assert.deepEqual((result?.details as JsonObject).intercom, { ids: ["run-1"] });
+		assert.deepEqual(result?.usage, { input: 5, output: 3, cacheRead: 1, cacheWrite: 1, totalTokens: 10, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.25 } });
+		pi.saved.push({ type: "message", id: "e1", message: { role: "toolResult", toolCallId: "c1", ...result } });
+		agentSends({ method: "bulletin", params: NEWS });
+		while ((await receivedByNow(pi, "bulletin/shown")).length === 0);
+		assert.deepEqual(received("bulletin/shown"), [{ topic: "runs", ids: ["run-1"] }]);
+		assert.deepEqual(pi.sent, []);
+	});
+
+	test("of a shape that is none is told to the person, and harms nothing", async () => {
+		const pi = await start("resume");
+		await pi.until(/tool direct intercom_send/);
+		for (const usage of [{ input: -1 }, { cost: "much" }, 7]) {
+			const result = await pi.tools.get("intercom_send")?.execute("c1", { answer: { usage } }, undefined);
+			assert.deepEqual([result?.isError, result?.usage], [true, undefined]);
+		}
+		agentSends({ method: "bulletin", params: { topic: 7 } }, { method: "runs", params: { open: 7 } }, { method: "notice", params: { level: "info", text: "after" } });
+		await pi.until(/info after/);
+	});
+});
+
+test("a call of intercom_models is answered by the host, and one that it does not know is refused", async () => {
+	const models = { ...TOOL, name: "intercom_models", host: true };
+	process.env.FAKE_AGENT_SESSION = JSON.stringify({ ...WORKER, tools: [models, { ...models, name: "intercom_unheard" }, TOOL] });
+	const pi = await start();
+	await pi.until(/tool direct intercom_send/);
+	const result = await pi.tools.get("intercom_models")?.execute("c1", { query: "M" }, undefined);
+	assert.deepEqual([result?.isError, result?.content[0]?.text], [false, "1 model with \"M\". * marks those of this session's own provider.\n* fake/m"]);
+	const unknown = await pi.tools.get("intercom_unheard")?.execute("c2", {}, undefined);
+	assert.deepEqual([unknown?.isError, (unknown?.details as JsonObject).reason], [true, "HOST_TOOL_UNKNOWN"]);
+	assert.deepEqual(received("tools/call"), []);
 });
 
 describe("a session's jobs", () => {

@@ -65,6 +65,7 @@ describe("settings", () => {
 		const all = {
 			...{ enabled: false, workspace: "existing", rpc: true, confirmSend: true, inboundTrigger: "replies", toolVisibility: "after-first-use" },
 			...{ replyHint: false, status: "researching", stableId: "planner.1", brokerPath, askTimeoutMs: 60_000 },
+			...{ runsKept: 1_000, mostHeadless: 64 },
 		};
 		userFile(JSON.stringify(all));
 		assert.deepEqual(read(), all);
@@ -88,6 +89,8 @@ describe("settings", () => {
 		["PI_INTERCOM_ASK_TIMEOUT_MS", "90000", "askTimeoutMs", 90_000],
 		["PI_INTERCOM_WORKSPACE_MODE", "existing", "workspace", "existing"],
 		["PI_INTERCOM_RPC", "true", "rpc", true],
+		["PI_INTERCOM_RUNS_KEPT", "1", "runsKept", 1],
+		["PI_INTERCOM_MOST_HEADLESS", "1", "mostHeadless", 1],
 	] as const) {
 		test(`take ${key} from ${variable}, an empty one as none`, () => {
 			assert.deepEqual(read({ [variable]: text }), { ...DEFAULT_SETTINGS, [key]: value });
@@ -101,6 +104,9 @@ describe("settings", () => {
 		["PI_INTERCOM_STABLE_ID", "a b", /must be 1 to 64 letters/],
 		["PI_INTERCOM_ASK_TIMEOUT_MS", "10min", /must be a whole number of milliseconds from 1000/],
 		["PI_INTERCOM_ASK_TIMEOUT_MS", "999", /must be a whole number of milliseconds from 1000/],
+		["PI_INTERCOM_RUNS_KEPT", "0", /must be a whole number from 1 to 1000/],
+		["PI_INTERCOM_RUNS_KEPT", "1e3", /must be a whole number from 1 to 1000/],
+		["PI_INTERCOM_MOST_HEADLESS", "65", /must be a whole number from 1 to 64/],
 	] as const) {
 		test(`refuse ${variable}=${text} by its name`, () => {
 			const message = refusal(() => read({ [variable]: text }));
@@ -137,6 +143,9 @@ describe("a bad config silently defaulted (4.49): a wrong file", () => {
 		['{"brokerPath": "bin/intercom-broker"}', 1, /"brokerPath" must be the absolute path of an executable file/],
 		['{"brokerPath": "/nowhere/intercom-broker"}', 1, /"brokerPath" must be/],
 		['{"askTimeoutMs": 1.5}', 1, /"askTimeoutMs" must be/],
+		['{"runsKept": "many"}', 1, /"runsKept" must be a whole number from 1 to 1000/],
+		['{"runsKept": 1001}', 1, /"runsKept" must be/],
+		['{\n"mostHeadless": 0}', 2, /"mostHeadless" must be a whole number from 1 to 64/],
 		['{\n\t"brokerCommand": "npx"}', 2, /"brokerCommand" is replaced: set "brokerPath" to the absolute path of the intercom-broker binary/],
 		['{\n\t"brokerArgs": []}', 2, /"brokerArgs" is replaced: set "brokerPath"/],
 		['{"livenessIntervalMs": 1000}', 1, /"livenessIntervalMs" is no setting/],
@@ -199,11 +208,11 @@ describe("the settings of a workspace", () => {
 		assert.equal(read({ PI_INTERCOM_ENABLED: "false" }).enabled, false);
 	});
 
-	test("may be six keys, and no others of the user's", () => {
-		const six = { confirmSend: true, inboundTrigger: "never", toolVisibility: "after-first-use", replyHint: false, status: "s", askTimeoutMs: 5_000 };
-		workspaceFile(JSON.stringify(six));
-		assert.deepEqual(read(), { ...DEFAULT_SETTINGS, ...six });
-		for (const key of ["enabled", "workspace", "rpc", "stableId", "brokerPath", "brokerCommand", "brokerArgs"]) {
+	test("may be seven keys, and no others of the user's", () => {
+		const seven = { confirmSend: true, inboundTrigger: "never", toolVisibility: "after-first-use", replyHint: false, status: "s", askTimeoutMs: 5_000, runsKept: 7 };
+		workspaceFile(JSON.stringify(seven));
+		assert.deepEqual(read(), { ...DEFAULT_SETTINGS, ...seven });
+		for (const key of ["enabled", "workspace", "rpc", "stableId", "brokerPath", "mostHeadless", "brokerCommand", "brokerArgs"]) {
 			const path = workspaceFile(`{"status": "s",\n"${key}": "x"}`);
 			const message = refusal(() => read());
 			assert.ok(message.startsWith(`${path}, line 2: "${key}" belongs to the user, in ${join(agentDir, "intercom", "config.json")}`), message);

@@ -18,8 +18,6 @@ export interface CommandLink extends PeerLink {
 	refuseRuns(refused: boolean): void;
 	/** A person used intercom. */
 	used?(): void;
-	/** What the session may do can have changed. */
-	permissionsMayDiffer?(): void;
 }
 
 export interface CommandPlace {
@@ -49,7 +47,6 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 				return;
 			}
 			link.used?.();
-			link.permissionsMayDiffer?.();
 			await run(link);
 		} catch (error) {
 			place.report(error);
