@@ -208,6 +208,11 @@ export class LivePi {
 		return this.#lines().flatMap((message) => (message.method === method && isObject(message.params) ? [message.params] : []));
 	}
 
+	/** The methods of all that the agent has received, in order. */
+	receivedMethods(): unknown[] {
+		return this.#lines().map(({ method }) => method);
+	}
+
 	untilJob(event: string): Promise<JsonObject> {
 		return until(`the job event ${event}`, () => this.received("job").find((params) => params.event === event), () => this.report());
 	}
