@@ -1,14 +1,14 @@
 import { type BulletinMark, type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
+import { Gate } from "./gate.ts";
 import { isLocal, type LocalMessage, LocalMessages, type LocalOutcome } from "./local-messages.ts";
 import { CUSTOM_TYPE, type EntryDetails, entryDetails, intercomDetails, resultDeliveryId } from "./session-entries.ts";
 import type { InboundTrigger } from "./settings.ts";
 import type { Timers } from "./timers.ts";
-import { maySpeakUp, RunOrigin } from "./turn-policy.ts";
+import { RunOrigin } from "./turn-policy.ts";
 
 const HELD_LIMIT = 256;
 const LOST_SEND_MS = 5_000;
-const INPUT_GRACE_MS = 2_000;
 const RETRY_LOOK_MS = 250;
 const HAND_OVER_LIMIT = 3;
 /** How long a host that threw is left alone, after the first failure and after the second. */
@@ -63,20 +63,11 @@ export class Inbox {
 	readonly #local = new LocalMessages();
 	readonly #evidence: Evidence;
 	readonly #origin = new RunOrigin();
-	readonly #inboundTrigger: InboundTrigger;
+	readonly #gate: Gate;
 	readonly #onHandOver: () => void;
 	readonly #onShown: (delivery: Delivery, startsTurn: boolean) => void;
 	#handed: Held | undefined;
-	#runIsActive = false;
-	#isCompacting = false;
 	#isClosed = false;
-	/** A stop is under way: nothing of ours may start a run. */
-	#isPaused = false;
-	/** A close is under way: nothing but this envelope may reach the model. */
-	#onlyEnvelopeId: string | undefined;
-	/** What was accepted until then starts no turn. */
-	#stoppedAtMs = Number.NEGATIVE_INFINITY;
-	#waitUntil: number;
 	#cancelPump: (() => void) | undefined;
 	#cancelLook: (() => void) | undefined;
 	#cancelLost: (() => void) | undefined;
@@ -86,14 +77,13 @@ export class Inbox {
 		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#local.received(event) : receipt(event));
 		this.#evidence = new Evidence(host, this.#receipt);
 		this.#timers = timers;
-		this.#inboundTrigger = options.inboundTrigger ?? "always";
+		this.#gate = new Gate(() => host.isIdle(), timers, options.inboundTrigger ?? "always", options.startGraceMs ?? 0);
 		this.#onHandOver = options.onHandOver ?? (() => undefined);
 		this.#onShown = options.onShown ?? (() => undefined);
-		this.#waitUntil = timers.now() + (options.startGraceMs ?? 0);
 	}
 
 	get runIsActive(): boolean {
-		return this.#runIsActive;
+		return this.#gate.runIsActive;
 	}
 
 	/** The broker's delivery that started the present run, if one did. */
@@ -156,7 +146,7 @@ export class Inbox {
 	showNow(message: LocalMessage, bulletin: BulletinMark, outcome: LocalOutcome): boolean {
 		this.#look();
 		const isTaken = this.#handed !== undefined || this.#held.length > 0;
-		if (this.#isClosed || this.#isPaused || this.#onlyEnvelopeId !== undefined || isTaken || this.#reasonToWait(undefined) !== undefined) return false;
+		if (this.#isClosed || this.#gate.isPaused || this.#gate.isClosing || isTaken || this.#gate.reasonToWait() !== undefined) return false;
 		const delivery = this.#local.open(message, outcome);
 		// A host that seemed to have lost it may have kept it.
 		if (this.#evidence.isShown(delivery.deliveryId)) this.#evidence.repeat(delivery.deliveryId);
@@ -194,52 +184,49 @@ export class Inbox {
 
 	/** The session is being stopped: nothing is handed over until `resume`, and what was accepted until then starts no turn, ever. */
 	pause(requestedAtMs: number): void {
-		this.#isPaused = true;
-		this.#stoppedAtMs = Math.max(this.#stoppedAtMs, requestedAtMs);
+		this.#gate.pause(requestedAtMs);
 	}
 
 	resume(): void {
-		this.#isPaused = false;
+		this.#gate.resume();
 		this.#pumpIn(0);
 	}
 
 	/** The session is being closed: until `release` only `envelopeId` is handed over, ahead of what waits. */
 	holdAllBut(envelopeId: string): void {
-		this.#onlyEnvelopeId = envelopeId;
+		this.#gate.holdAllBut(envelopeId);
 		this.#pumpIn(0);
 	}
 
 	release(): void {
-		if (this.#onlyEnvelopeId === undefined) return;
-		this.#onlyEnvelopeId = undefined;
+		if (!this.#gate.isClosing) return;
+		this.#gate.holdAllBut(undefined);
 		this.#pumpIn(0);
 	}
 
 	/** A person or program typed: a run may be about to start, and must not meet one of ours. */
 	inputArrived(): void {
-		if (!this.#runIsActive) this.#waitUntil = Math.max(this.#waitUntil, this.#timers.now() + INPUT_GRACE_MS);
+		this.#gate.inputArrived();
 	}
 
 	runStarted(): void {
-		this.#origin.runStarted(this.#runIsActive);
-		this.#runIsActive = true;
-		this.#waitUntil = 0;
+		this.#origin.runStarted(this.#gate.runIsActive);
+		this.#gate.runStarted();
 	}
 
 	/** Called inside the turn_end handler. `completed` is false where the turn was aborted or failed. */
 	turnEnded(completed: boolean): void {
-		this.#runIsActive = true;
+		this.#gate.turnEnded();
 		this.#look();
 		this.#lookSoon();
 		const next = this.#next();
-		if (!completed || this.#isClosed || this.#isCompacting || this.#handed !== undefined || next === undefined || this.#failedLately(next)) return;
+		if (!completed || this.#isClosed || this.#gate.isCompacting || this.#handed !== undefined || next === undefined || this.#failedLately(next)) return;
 		this.#handOver(next);
 	}
 
 	settled(): void {
-		this.#runIsActive = false;
+		this.#gate.settled();
 		this.#origin.settled();
-		this.#isCompacting = false;
 		this.#evidence.requestEnded(false);
 		this.#look();
 		this.#giveUpResults();
@@ -248,12 +235,12 @@ export class Inbox {
 	}
 
 	compactionStarted(): void {
-		this.#isCompacting = true;
+		this.#gate.compacting(true);
 		for (const held of this.#held) this.#announce(held, "compaction");
 	}
 
 	compactionEnded(): void {
-		this.#isCompacting = false;
+		this.#gate.compacting(false);
 		this.#pumpIn(0);
 	}
 
@@ -315,26 +302,17 @@ export class Inbox {
 		if (this.#held.length === 0) return;
 		const next = this.#next();
 		const reason = this.#reasonToWait(next) ?? "busy";
-		for (const held of this.#held) this.#announce(held, this.#mayPass(held) ? reason : "closing");
-		if (next !== undefined && this.#handed === undefined && !this.#runIsActive) this.#pumpIn(RETRY_LOOK_MS);
+		for (const held of this.#held) this.#announce(held, this.#gate.mayPass(held.delivery) ? reason : "closing");
+		if (next !== undefined && this.#handed === undefined && !this.#gate.runIsActive) this.#pumpIn(RETRY_LOOK_MS);
 	}
 
 	/** What is handed over next: the oldest that may be. */
 	#next(): Held | undefined {
-		return this.#isPaused ? undefined : this.#held.find((held) => this.#mayPass(held));
-	}
-
-	#mayPass(held: Held): boolean {
-		return this.#onlyEnvelopeId === undefined || held.delivery.envelopeId === this.#onlyEnvelopeId;
+		return this.#gate.isPaused ? undefined : this.#held.find(({ delivery }) => this.#gate.mayPass(delivery));
 	}
 
 	#reasonToWait(next: Held | undefined): WaitReason | undefined {
-		if (this.#isCompacting && !this.#runIsActive && this.#host.isIdle()) this.#isCompacting = false;
-		if (this.#isCompacting) return "compaction";
-		if (this.#runIsActive) return "busy";
-		if (this.#timers.now() < this.#waitUntil) return "starting";
-		if (next !== undefined && this.#failedLately(next)) return "busy";
-		return this.#host.isIdle() ? undefined : "busy";
+		return this.#gate.reasonToWait() ?? (next !== undefined && this.#failedLately(next) ? "busy" : undefined);
 	}
 
 	#failedLately(next: Held): boolean {
@@ -348,7 +326,7 @@ export class Inbox {
 	}
 
 	#handOver(held: Held): void {
-		const options = this.#mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
+		const options = this.#gate.mayTriggerTurn(held.delivery) ? ({ triggerTurn: true, deliverAs: "steer" } as const) : { triggerTurn: false };
 		this.#dropHeld((other) => other === held);
 		this.#handed = held;
 		held.announced = undefined;
@@ -361,17 +339,7 @@ export class Inbox {
 			return;
 		}
 		this.#look();
-		if (this.#handed !== undefined && !this.#runIsActive) this.#expectRun();
-	}
-
-	#mayTriggerTurn(delivery: Delivery): boolean {
-		const { quiet, envelopeId } = delivery;
-		if (quiet || this.#isFromBeforeStop(delivery)) return false;
-		return envelopeId === this.#onlyEnvelopeId || maySpeakUp(delivery, this.#inboundTrigger);
-	}
-
-	#isFromBeforeStop({ acceptedAtMs }: Delivery): boolean {
-		return acceptedAtMs !== undefined && acceptedAtMs <= this.#stoppedAtMs;
+		if (this.#handed !== undefined && !this.#gate.runIsActive) this.#expectRun();
 	}
 
 	/** The run is over without these results, as where it was aborted: they are shown as messages after all, nothing overtaking them. */
@@ -389,7 +357,7 @@ export class Inbox {
 	#expectRun(): void {
 		this.#cancelLost?.();
 		this.#cancelLost = this.#timers.after(LOST_SEND_MS, () => {
-			if (this.#handed === undefined || this.#runIsActive || this.#isClosed) return;
+			if (this.#handed === undefined || this.#gate.runIsActive || this.#isClosed) return;
 			this.#look();
 			if (!this.#host.isIdle()) this.#expectRun();
 			else {
@@ -422,7 +390,7 @@ export class Inbox {
 		this.#handed = undefined;
 		this.#cancelLost?.();
 		this.#evidence.shown(deliveryId);
-		this.#onShown(handed.delivery, !this.#isFromBeforeStop(handed.delivery));
+		this.#onShown(handed.delivery, !this.#gate.isFromBeforeStop(handed.delivery));
 	}
 
 	#lookSoon(): void {
