@@ -299,6 +299,19 @@ describe("a bulletin that can't be shown", () => {
 		assert.deepEqual(bench.texts, ["news k1", "news k2"]);
 	});
 
+	test("for the third time harms no newer one", () => {
+		const bench = new Bench().sets(bulletin("k1")).passes(150);
+		for (let i = 0; i < 2; i++) {
+			bench.inbox.runStarted();
+			bench.settles().passes(400);
+		}
+		bench.sets(bulletin("k2"));
+		bench.inbox.runStarted();
+		bench.settles().passes(400);
+		assert.deepEqual(bench.texts, ["news k1", "news k1", "news k1", "news k2"]);
+		assert.deepEqual(bench.notices, []);
+	});
+
 	test("is not tried again once it was taken back", () => {
 		const bench = new Bench().sets(bulletin("k1")).passes(150).sets(NOTHING);
 		bench.inbox.runStarted();
@@ -308,14 +321,14 @@ describe("a bulletin that can't be shown", () => {
 	});
 
 	test("but that the host had kept all the same is not shown twice", () => {
-		const bench = new Bench().sets(bulletin("k1")).passes(150);
+		const bench = new Bench().sets(bulletin("k1", { ids: [] })).passes(150);
 		const message = bench.session.sent[0]?.message ?? assert.fail();
 		bench.inbox.runStarted();
 		bench.settles();
 		bench.session.save(message);
 		bench.passes(400);
 		assert.deepEqual(bench.texts, ["news k1"]);
-		assert.deepEqual(bench.shown.map(({ topic }) => topic), ["runs"]);
+		assert.deepEqual(bench.shown, [{ topic: "runs", key: "k1" }]);
 	});
 });
 

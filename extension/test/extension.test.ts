@@ -459,7 +459,7 @@ describe("a run that was handed to the session", () => {
 	async function worksOnIt(): Promise<FakePi> {
 		const pi = await start("resume");
 		await pi.until(/status worker Builder/);
-		agentSends({ method: "runs", params: { open: [RUN] } }, handed("m1"));
+		agentSends(handed("m1"));
 		await pi.until(/sent m1/);
 		await pi.runsWithLastMessage();
 		const message = { role: "assistant", provider: "fake", model: "m", stopReason: "stop", usage, content: [{ type: "text", text: "all of it" }] };
@@ -503,6 +503,14 @@ describe("a run that was handed to the session", () => {
 		await next.until(/info heard/);
 		const last = (await receivedByNow(next, "run")).at(-1);
 		assert.deepEqual([last?.event, last?.text], ["done", "all of it"]);
+	});
+
+	test("is refused also where the person says so while the agent starts", async () => {
+		const pi = await start("resume");
+		await pi.runsCommand("/intercom runs off");
+		await pi.until(/status worker Builder/);
+		assert.deepEqual(await receivedByNow(pi, "runs/policy"), [{ refused: true }]);
+		assert.equal(received("initialize")[0]?.refusesRuns, false);
 	});
 
 	test("is refused where the person says so, over restarts and an agent's death", async () => {
@@ -578,6 +586,15 @@ describe("what the agent itself has to say", () => {
 		while ((await receivedByNow(pi, "bulletin/shown")).length === 0);
 		assert.deepEqual(received("bulletin/shown"), [{ topic: "runs", ids: ["run-1"] }]);
 		assert.deepEqual(pi.sent, []);
+	});
+
+	test("is dropped where another host has the session", async () => {
+		const pi = await start("resume");
+		await pi.until(/status worker Builder/);
+		const ended = { connection: "ended", tools: [], instructions: "", statusText: "ended" };
+		agentSends({ method: "bulletin", params: NEWS }, { method: "session", params: ended }, { method: "bulletin", params: { ...NEWS, topic: "watch", key: "later" } });
+		await pi.until(/sent bulletin/);
+		assert.deepEqual(pi.sent.map(({ details }) => details.intercom.bulletin?.key), ["later"]);
 	});
 
 	test("of a shape that is none is told to the person, and harms nothing", async () => {

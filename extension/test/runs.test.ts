@@ -326,12 +326,12 @@ describe("the end of a run", () => {
 		const bench = new Bench();
 		bench.hands("a");
 		bench.starts();
-		bench.answers("done", { model: "m9" });
+		bench.answers("", { stopReason: "error", errorMessage: "500" });
 		bench.settles();
 		bench.names();
 		bench.names("a");
-		assert.deepEqual(bench.kinds, ["done a", "done a"]);
-		assert.equal(bench.last.model, "fake/m9");
+		assert.deepEqual(bench.kinds, ["failed a", "failed a"]);
+		assert.equal(bench.last.error, "500");
 	});
 
 	test("is told to the next agent, which names the run still", () => {
@@ -529,6 +529,15 @@ describe("the text of a run", () => {
 			assert.ok((bench.last.leftOut ?? 0) > 0);
 			assert.doesNotMatch(bench.last.text, /[\ud800-\udbff](?![\udc00-\udfff])/);
 		}
+	});
+
+	test("holds no half of a character, which would be no text on the link", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.starts();
+		bench.answers("cut \ud83d");
+		bench.settles();
+		assert.equal(bench.last.text, "cut \ufffd");
 	});
 
 	test("has a tail that begins with a whole character", () => {

@@ -42,7 +42,7 @@ export function peerCallLine(name: string, args: unknown, isExpanded: boolean, c
 	const given = isObject(args) ? args : {};
 	const what = textOf(given.action) || textOf(given.reason);
 	const whom = textOf(given.to) || textOf(given.cwd);
-	const which = [textOf(given.messageId), textOf(given.replyTo)].find((id) => id !== "") ?? "";
+	const which = [textOf(given.messageId), textOf(given.replyTo), textOf(given.askId)].find((id) => id !== "") ?? "";
 	const message = textOf(given.message);
 	const attachments = Array.isArray(given.attachments) ? given.attachments.filter(isObject) : [];
 	const more = [
