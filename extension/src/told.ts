@@ -1,4 +1,4 @@
-import type { JsonObject } from "./contract.ts";
+import { isObject, type JsonObject } from "./contract.ts";
 
 /**
  * A yes or no of the session's that the agent knows from `initialize`, and is told again where it has changed: at once,
@@ -33,9 +33,6 @@ export const RUNS_FACT = "intercom-runs";
 
 /** What `remember` kept of a fact last, whichever branch of the session that was on. */
 export function remembered(entries: readonly unknown[], fact: string): JsonObject {
-	for (const entry of [...entries].reverse()) {
-		if (typeof entry !== "object" || entry === null || !("customType" in entry) || entry.customType !== fact) continue;
-		if ("data" in entry && typeof entry.data === "object" && entry.data !== null) return entry.data as JsonObject;
-	}
-	return {};
+	const last = entries.findLast((entry) => isObject(entry) && entry.type === "custom" && entry.customType === fact);
+	return isObject(last) && isObject(last.data) ? last.data : {};
 }
