@@ -1,6 +1,6 @@
 -- Work that one session handed to another. A state below 3 is open.
 CREATE TABLE runs (
-  number INTEGER NOT NULL PRIMARY KEY,   -- run-<number>: sequence of its delivery
+  number INTEGER NOT NULL PRIMARY KEY,   -- run-<number>; never used again
   delivery_id TEXT NOT NULL UNIQUE,
   supervisor_session_id TEXT NOT NULL,
   supervisor_name TEXT NOT NULL,
@@ -67,8 +67,11 @@ CREATE TABLE notes (
 
 CREATE INDEX notes_by_supervisor ON notes (supervisor_session_id, number);
 
--- Notes that gave way before they were drained, since the last drain.
+-- Notes that gave way before they were drained: since the last drain, and those
+-- of which that one told.
 CREATE TABLE lost_notes (
   supervisor_session_id TEXT NOT NULL PRIMARY KEY,
-  notes INTEGER NOT NULL
+  notes INTEGER NOT NULL,
+  drain_id TEXT NOT NULL,                -- of the last drain; empty: none
+  told INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

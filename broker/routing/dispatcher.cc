@@ -233,6 +233,9 @@ void Dispatcher::SendTo(Outbox& outbox, const v1::DeliveryRecord& record) {
   }
   delivery.set_redelivered(record.state() >= v1::DELIVERY_STATE_DELIVERED ||
                            outbox.repeats().contains(record.sequence()));
+  if (run_of_ && record.envelope().kind() == v1::ENVELOPE_KIND_MESSAGE) {
+    delivery.set_run_id(run_of_(record.delivery_id(), delivery.redelivered()));
+  }
   outbox.Offered(record.sequence(), record.delivery_id(),
                  static_cast<int64_t>(record.envelope().ByteSizeLong()));
   outbox.link().Send(std::move(frame));

@@ -122,7 +122,25 @@ class Dispatcher : public AttachmentObserver {
   using OnEnded = absl::AnyInvocable<absl::StatusOr<bool>(
       const std::string& delivery_id, v1::DeliveryEnd end, Effects& effects)>;
   // Before the first command.
-  void SetOnEnded(OnEnded on_ended) { on_ended_ = std::move(on_ended); }
+  void AddOnEnded(OnEnded on_ended) {
+    on_ended_.push_back(std::move(on_ended));
+  }
+
+  // Called inside each command that learns that a delivery is in its
+  // recipient's session, or, `is_there` false, that it is not after all and
+  // will be offered again.
+  using OnArrived = absl::AnyInvocable<absl::Status(
+      const std::string& delivery_id, bool is_there, Effects& effects)>;
+  // Before the first command.
+  void SetOnArrived(OnArrived on_arrived) {
+    on_arrived_ = std::move(on_arrived);
+  }
+
+  // Which run a delivery opened, for its recipient; empty for none. Before the
+  // first attachment.
+  using RunOf =
+      std::function<std::string(const std::string& delivery_id, bool repeated)>;
+  void SetRunOf(RunOf run_of) { run_of_ = std::move(run_of); }
 
   // Inside a command: gives the mail of `from`, which is away, to the session
   // `to`: what waits and was certainly never offered, where deliveries after
@@ -229,6 +247,8 @@ class Dispatcher : public AttachmentObserver {
                                   Effects& effects);
   absl::StatusOr<bool> Ended(const std::string& delivery_id,
                              v1::DeliveryEnd end, Effects& effects);
+  absl::Status Arrived(const std::string& delivery_id, bool is_there,
+                       Effects& effects);
   // Ends what expired, page by page.
   void ExpireAfter(ExpiryCursor cursor);
   absl::Status Expire(const v1::DeliveryRecord& record, Effects& effects);
@@ -252,7 +272,9 @@ class Dispatcher : public AttachmentObserver {
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
   DirectoryOf directory_of_;
   Withdrawals withdrawals_;
-  OnEnded on_ended_;
+  std::vector<OnEnded> on_ended_;
+  OnArrived on_arrived_;
+  RunOf run_of_;
   // Deliveries that are set aside.
   absl::flat_hash_set<std::string> set_aside_;
   // The evidence of replies to what is not known to be in its session yet, by

@@ -62,8 +62,13 @@ absl::StatusOr<Dispatcher::Ending> Dispatcher::EndAlone(
 
 absl::StatusOr<bool> Dispatcher::Ended(const std::string& delivery_id,
                                        v1::DeliveryEnd end, Effects& effects) {
-  if (!on_ended_) return false;
-  return on_ended_(delivery_id, end, effects);
+  bool is_told = false;
+  for (OnEnded& on_ended : on_ended_) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool told,
+                              on_ended(delivery_id, end, effects));
+    is_told = is_told || told;
+  }
+  return is_told;
 }
 
 absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,

@@ -62,7 +62,11 @@ absl::Status Dispatcher::Record(const SessionKey& key,
                            delivery_id = receipt.delivery_id(),
                            sequence] { Settled(id, delivery_id, sequence); });
     }
-    return absl::OkStatus();
+    if (change.before.state >= v1::DELIVERY_STATE_INJECTED ||
+        change.after.state < v1::DELIVERY_STATE_INJECTED) {
+      return absl::OkStatus();
+    }
+    return Arrived(receipt.delivery_id(), /*is_there=*/true, effects);
   };
   switch (receipt.event()) {
     case v1::Receipt::EVENT_DELIVERED:
@@ -119,6 +123,12 @@ absl::Status Dispatcher::Record(const SessionKey& key,
       return Error(absl::StatusCode::kInvalidArgument, "RECEIPT_INVALID",
                    "the receipt has no event");
   }
+}
+
+absl::Status Dispatcher::Arrived(const std::string& delivery_id, bool is_there,
+                                 Effects& effects) {
+  if (!on_arrived_) return absl::OkStatus();
+  return on_arrived_(delivery_id, is_there, effects);
 }
 
 absl::Status Dispatcher::MarkEarlyReply(int64_t sequence,
@@ -220,6 +230,8 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
               .status());
       INTERCOM_RETURN_IF_ERROR(
           MarkEarlyReply(record.sequence(), record.delivery_id(), effects));
+      INTERCOM_RETURN_IF_ERROR(
+          Arrived(record.delivery_id(), /*is_there=*/true, effects));
       arrived.push_back(record.delivery_id());
     } else if (!is_present && record.state() >= v1::DELIVERY_STATE_INJECTED) {
       // What it has answered is not asked again.
@@ -232,6 +244,8 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
               .MarkUninjected(record.sequence(), clock_.Now(),
                               "not in the session at attach")
               .status());
+      INTERCOM_RETURN_IF_ERROR(
+          Arrived(record.delivery_id(), /*is_there=*/false, effects));
       repeats.push_back(record.sequence());
     }
   }

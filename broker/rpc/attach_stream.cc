@@ -261,6 +261,12 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
     case v1::AttachRequest::kChannelRequest:
       return core_.channels.OnRequest(
           key, std::move(*frame.mutable_channel_request()));
+    case v1::AttachRequest::kRunEvent:
+      return core_.runs.OnEvent(key, std::move(*frame.mutable_run_event()));
+    case v1::AttachRequest::kRunsTold:
+      return core_.runs.OnTold(key, std::move(*frame.mutable_runs_told()));
+    case v1::AttachRequest::kRunPolicy:
+      return core_.runs.OnPolicy(key, frame.run_policy());
     case v1::AttachRequest::kGoodbye:
       Leave(frame.goodbye().reason());
       return Close(absl::OkStatus());
@@ -301,6 +307,9 @@ void AttachStream::OnSubmit(const SessionKey& key, v1::Submit submit) {
   request.set_reach(submit.reach());
   request.set_cwd(std::move(*submit.mutable_cwd()));
   request.set_trigger(std::move(*submit.mutable_trigger()));
+  if (submit.has_run()) *request.mutable_run() = submit.run();
+  request.set_to_run(std::move(*submit.mutable_to_run()));
+  request.set_to_fellow(submit.to_fellow());
   std::string id = request.envelope().envelope_id();
   core_.mail.Send(std::move(evidence), std::move(request),
                   [self = shared_from_this(), number, id = std::move(id)](

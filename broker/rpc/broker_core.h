@@ -15,6 +15,10 @@
 #include "broker/work/mail.h"
 #include "broker/work/peer_directory.h"
 #include "broker/work/report_desk.h"
+#include "broker/work/run_desk.h"
+#include "broker/work/run_notes.h"
+#include "broker/work/run_stops.h"
+#include "broker/work/run_waits.h"
 #include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
 
@@ -30,6 +34,10 @@ struct BrokerCore {
   PeerDirectory& peers;
   AskDesk& asks;
   ChannelDesk& channels;
+  RunDesk& runs;
+  RunStops& run_stops;
+  RunWaits& run_waits;
+  RunNotes& run_notes;
   WorkerDesk& workers;
   ReportDesk& reports;
   StatusDesk& status;

@@ -154,7 +154,8 @@ grpc::ServerUnaryReactor* RosterAdapter::ListSessions(
 grpc::ServerUnaryReactor* AskAdapter::AwaitReply(
     grpc::CallbackServerContext* context, const v1::AwaitReplyRequest* request,
     v1::AwaitReplyResponse* response) {
-  return AwaitCall::Serve(context_, context, *request, *response);
+  return AwaitCall::Serve(context_, context, *request, *response,
+                          context_.core.asks, &AskDesk::AwaitReply);
 }
 
 grpc::ServerUnaryReactor* AskAdapter::ListAsks(

@@ -27,6 +27,7 @@ constexpr int kConfigTicks = 10;
 constexpr int kExpiryTicks = 30;
 constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
 constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
+constexpr absl::Duration kSettledRunsKept = absl::Hours(30 * 24);
 constexpr absl::Duration kEndedJobsKept = absl::Hours(30 * 24);
 constexpr int64_t kSettledMailBytes = 256 << 20;
 constexpr int kPruneStep = 200;
@@ -91,6 +92,7 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     if (rooms_ == nullptr) return;
     absl::Status loaded = rooms_->mirror.Load();
     loaded.Update(rooms_->job_book.Load());
+    loaded.Update(rooms_->runs.Load());
     if (!loaded.ok()) {
       spdlog::error("reload failed: {}", MessageOf(loaded));
     }
@@ -120,15 +122,19 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     INTERCOM_ASSIGN_OR_RETURN(
         const int settled,
         rooms_->ask_store.Prune(clock_.Now() - kSettledMailKept, kPruneStep));
+    INTERCOM_ASSIGN_OR_RETURN(
+        const int dropped,
+        rooms_->run_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
     INTERCOM_ASSIGN_OR_RETURN(const bool more,
                               rooms_->observations.PruneStep());
     return removed == kPruneStep || forgotten == kPruneStep ||
-           settled == kPruneStep || more;
+           settled == kPruneStep || dropped == kPruneStep || more;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
     status.Update(rooms_->asks.Load());
+    status.Update(rooms_->runs.Load());
     status.Update(rooms_->jobs.Load());
     // An earlier broker may have crashed before it did.
     rooms_->observations.PruneAll();
@@ -155,20 +161,37 @@ void BrokerServer::MirrorStartWorkspace() {
 absl::Status BrokerServer::Listen() {
   peers_ = std::make_unique<Peers>(token_);
   executor_ = std::make_unique<SerialExecutor>();
-  const AdapterContext context{
-      {rooms_->admission, rooms_->registrar, rooms_->dispatcher,
-       rooms_->controls, rooms_->mail, rooms_->peers, rooms_->asks,
-       rooms_->channels, rooms_->workers, rooms_->report_desk,
-       rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
-       rooms_->inspection, rooms_->launches, rooms_->launch_waits,
-       rooms_->stops, rooms_->closes, rooms_->jobs},
-      *peers_,
-      *executor_};
+  const AdapterContext context{{rooms_->admission,
+                                rooms_->registrar,
+                                rooms_->dispatcher,
+                                rooms_->controls,
+                                rooms_->mail,
+                                rooms_->peers,
+                                rooms_->asks,
+                                rooms_->channels,
+                                rooms_->run_desk,
+                                rooms_->run_stops,
+                                rooms_->run_waits,
+                                rooms_->run_notes,
+                                rooms_->workers,
+                                rooms_->report_desk,
+                                rooms_->status_desk,
+                                rooms_->config_desk,
+                                rooms_->coordinator_desk,
+                                rooms_->inspection,
+                                rooms_->launches,
+                                rooms_->launch_waits,
+                                rooms_->stops,
+                                rooms_->closes,
+                                rooms_->jobs},
+                               *peers_,
+                               *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
   messages_ = std::make_unique<MessageAdapter>(context);
   roster_ = std::make_unique<RosterAdapter>(context);
   asks_ = std::make_unique<AskAdapter>(context);
   channels_ = std::make_unique<ChannelAdapter>(context);
+  runs_ = std::make_unique<RunAdapter>(context);
   workspaces_ = std::make_unique<WorkspaceAdapter>(context);
   inspection_ = std::make_unique<InspectionAdapter>(context);
   work_ = std::make_unique<WorkAdapter>(context);
@@ -202,6 +225,7 @@ absl::Status BrokerServer::Listen() {
   builder.RegisterService(roster_.get());
   builder.RegisterService(asks_.get());
   builder.RegisterService(channels_.get());
+  builder.RegisterService(runs_.get());
   builder.RegisterService(workspaces_.get());
   builder.RegisterService(inspection_.get());
   builder.RegisterService(work_.get());
@@ -212,7 +236,8 @@ absl::Status BrokerServer::Listen() {
        {"intercom.v1.SessionService", "intercom.v1.MessageService",
         "intercom.v1.WorkspaceService", "intercom.v1.InspectionService",
         "intercom.v1.WorkService", "intercom.v1.RosterService",
-        "intercom.v1.AskService", "intercom.v1.ChannelService"}) {
+        "intercom.v1.AskService", "intercom.v1.ChannelService",
+        "intercom.v1.RunService"}) {
     server_->GetHealthCheckService()->SetServingStatus(name, true);
   }
   INTERCOM_ASSIGN_OR_RETURN(
@@ -247,7 +272,10 @@ void BrokerServer::Run(int stop_descriptor) {
 
 void BrokerServer::Tick() {
   ++ticks_;
-  rooms_->runner->PostTask([this] { rooms_->asks.Tick(); });
+  rooms_->runner->PostTask([this] {
+    rooms_->asks.Tick();
+    rooms_->run_watch.Tick();
+  });
   if (ticks_ % kExpiryTicks == 0) rooms_->dispatcher.ExpireDue();
   if (ticks_ % kConfigTicks != 0) return;
   // A config that changed while nobody called still changes roles.
@@ -285,6 +313,7 @@ void BrokerServer::Drain() {
   rooms_->runner->PostTask([this] { rooms_->launch_waits.Drain(); });
   rooms_->registrar.Drain();
   rooms_->asks.Drain();
+  rooms_->run_waits.Drain();
   if (server_ != nullptr) {
     server_->GetHealthCheckService()->SetServingStatus(false);
   }

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "broker/base/clock.h"
 #include "broker/base/random.h"
+#include "broker/rpc/run_adapter.h"
 #include "broker/rpc/services.h"
 #include "broker/rpc/work_adapter.h"
 #include "broker/server/state_directory.h"
@@ -85,6 +86,7 @@ class BrokerServer {
   std::unique_ptr<RosterAdapter> roster_;
   std::unique_ptr<AskAdapter> asks_;
   std::unique_ptr<ChannelAdapter> channels_;
+  std::unique_ptr<RunAdapter> runs_;
   std::unique_ptr<WorkspaceAdapter> workspaces_;
   std::unique_ptr<InspectionAdapter> inspection_;
   std::unique_ptr<WorkAdapter> work_;

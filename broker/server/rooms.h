@@ -19,6 +19,9 @@
 #include "broker/work/launch_waits.h"
 #include "broker/work/mailbox_heirs.h"
 #include "broker/work/roster_news.h"
+#include "broker/work/run_notes.h"
+#include "broker/work/run_waits.h"
+#include "broker/work/run_watch.h"
 
 namespace intercom {
 
@@ -41,6 +44,8 @@ struct Rooms {
         observation_store(runner->database()),
         ask_store(runner->database()),
         channel_store(runner->database()),
+        run_store(runner->database()),
+        note_store(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -59,8 +64,22 @@ struct Rooms {
         asks(*runner, workspaces, roster, ask_store, deliveries, dispatcher,
              clock),
         channels(*runner, channel_store, roster, clock, random),
+        headless(roster, session_store, job_store),
+        runs(run_store, clock),
+        run_teller(*runner, roster, runs, run_store, note_store, headless,
+                   clock),
+        run_desk(*runner, workspaces, roster, runs, run_store, dispatcher,
+                 clock),
+        run_openings(roster, peers, runs, run_store, run_desk, headless),
+        run_stops(*runner, workspaces, roster, runs, run_store, run_desk,
+                  fences, controls, dispatcher, clock),
+        run_waits(*runner, workspaces, runs, run_store, run_desk, asks, clock),
+        run_notes(*runner, workspaces, run_store, note_store, headless, asks,
+                  run_teller, clock),
+        run_watch(*runner, roster, session_store, runs, run_store, run_stops,
+                  run_teller, dispatcher, watch, clock),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
-             *reader, fences, peers, asks, clock),
+             *reader, fences, peers, asks, run_openings, clock),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 dispatcher, controls, view, fences, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
@@ -69,7 +88,7 @@ struct Rooms {
         job_news(*runner, mirror, dispatcher, job_book),
         close_record(*runner, lanes, mirror),
         launches(*runner, lanes, workspaces, roster, session_store, job_store,
-                 job_book, fences, watch, job_news, clock, random),
+                 job_book, fences, watch, job_news, headless, clock, random),
         launch_waits(*runner, workspaces, roster, job_store),
         stops(*runner, workspaces, roster, job_store, job_book, fences,
               controls, job_news, watch, clock, random),
@@ -82,7 +101,8 @@ struct Rooms {
                     dispatcher, news, observations, clock, random),
         prober(*runner, controls, clock),
         status_desk(workspaces, roster, session_store, mailboxes, reports,
-                    observations, prober, job_store, handoffs, clock),
+                    observations, prober, job_store, handoffs, run_store,
+                    clock),
         config_desk(*runner, lanes, workspaces, mirror, roster, report_store,
                     handoffs, fences, dispatcher),
         coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
@@ -94,6 +114,9 @@ struct Rooms {
     registrar.AddObserver(controls);
     registrar.AddObserver(asks);
     registrar.AddObserver(channels);
+    registrar.AddObserver(run_teller);
+    registrar.AddObserver(run_stops);
+    registrar.AddObserver(run_watch);
     registrar.AddObserver(launches);
     registrar.AddObserver(launch_waits);
     registrar.AddObserver(stops);
@@ -111,6 +134,7 @@ struct Rooms {
         [this](std::string_view id) { return asks.WaitsFor(id); });
     heirs.SetOnMoved([this](const std::string& from, const std::string& to) {
       asks.OnMailMoved(from, to);
+      runs.OnMailMoved(from, to);
     });
     dispatcher.SetDirectoryOf(
         [this](std::string_view id) { return peers.DirectoryOf(id); });
@@ -157,6 +181,8 @@ struct Rooms {
   ObservationStore observation_store;
   AskStore ask_store;
   ChannelStore channel_store;
+  RunStore run_store;
+  NoteStore note_store;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;
@@ -173,6 +199,15 @@ struct Rooms {
   MailboxHeirs heirs;
   AskDesk asks;
   ChannelDesk channels;
+  HeadlessWorkers headless;
+  Runs runs;
+  RunTeller run_teller;
+  RunDesk run_desk;
+  RunOpenings run_openings;
+  RunStops run_stops;
+  RunWaits run_waits;
+  RunNotes run_notes;
+  RunWatch run_watch;
   Mail mail;
   WorkerDesk workers;
   RosterNews news;

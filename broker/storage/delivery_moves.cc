@@ -63,6 +63,11 @@ absl::StatusOr<int64_t> DeliveryStore::MoveOpen(
     set.Bind(to, note, move.status.sequence);
     INTERCOM_RETURN_IF_ERROR(set.Run());
     bytes += move.status.bytes;
+    INTERCOM_ASSIGN_OR_RETURN(
+        Statement run, db_.Prepare("UPDATE runs SET worker_session_id = ? "
+                                   "WHERE delivery_id = ? AND state = 1"));
+    run.Bind(to, move.delivery_id);
+    INTERCOM_RETURN_IF_ERROR(run.Run());
     if (move.kind != v1::ENVELOPE_KIND_ASK) continue;
     INTERCOM_ASSIGN_OR_RETURN(
         Statement ask, db_.Prepare("UPDATE asks SET recipient_session_id = ? "

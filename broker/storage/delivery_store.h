@@ -136,9 +136,9 @@ class DeliveryStore {
                            std::string_view evidence);
 
   // Moves the open deliveries of `from` that `accept` takes to the mailbox of
-  // `to`, with the asks among them, and returns how many. The envelopes stay as
-  // they are; the note goes into the evidence of ACCEPTED. What `to` sent
-  // itself stays.
+  // `to`, with the asks and runs among them, and returns how many. The
+  // envelopes stay as they are; the note goes into the evidence of ACCEPTED.
+  // What `to` sent itself stays.
   absl::StatusOr<int64_t> MoveOpen(
       std::string_view from, std::string_view to,
       absl::FunctionRef<bool(const DeliveryStatus&)> accept,

@@ -143,6 +143,16 @@ absl::StatusOr<std::optional<JobRow>> JobStore::FindByToken(
   return ReadOne(find);
 }
 
+absl::StatusOr<bool> JobStore::HasLaunched(std::string_view requested_by,
+                                           std::string_view launcher) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement find,
+      db_.Prepare("SELECT job_id FROM jobs "
+                  "WHERE requested_by = ? AND launcher = ? LIMIT 1"));
+  find.Bind(requested_by, launcher);
+  return find.Step();
+}
+
 absl::StatusOr<std::vector<JobRow>> JobStore::Open() {
   INTERCOM_ASSIGN_OR_RETURN(Statement open, db_.Prepare(kOpenSql));
   open.Bind();

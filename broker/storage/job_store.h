@@ -75,6 +75,10 @@ class JobStore {
                                                    int limit);
   absl::StatusOr<std::optional<JobRow>> FindByToken(std::string_view hash);
 
+  // Whether the session began a launch by this launcher.
+  absl::StatusOr<bool> HasLaunched(std::string_view requested_by,
+                                   std::string_view launcher);
+
   // Open jobs, by id: all, or those of one session in one workspace.
   absl::StatusOr<std::vector<JobRow>> Open();
   absl::StatusOr<std::vector<JobRow>> OpenOf(std::string_view root,

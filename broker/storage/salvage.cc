@@ -14,7 +14,9 @@
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/job_store.h"
+#include "broker/storage/note_store.h"
 #include "broker/storage/report_store.h"
+#include "broker/storage/run_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/workspace_store.h"
 
@@ -272,6 +274,63 @@ absl::Status SalvageAsks(Database& damaged, Database& fresh) {
   return absl::OkStatus();
 }
 
+// Each run for itself, with what is known of its result. Their numbers stay:
+// sessions know them by these.
+absl::Status SalvageRuns(Database& damaged, Database& fresh) {
+  RunStore from(damaged);
+  RunStore to(fresh);
+  absl::StatusOr<Statement> numbers =
+      damaged.Prepare("SELECT number FROM runs ORDER BY number");
+  if (!numbers.ok()) return absl::OkStatus();
+  numbers->Bind();
+  for (absl::StatusOr<bool> row = numbers->Step(); row.ok() && *row;
+       row = numbers->Step()) {
+    const auto run = from.Find(numbers->Int64(0));
+    if (!run.ok() || !run->has_value() ||
+        !v1::Run::State_IsValid((*run)->state) || (*run)->delivery_id.empty() ||
+        (*run)->supervisor_session_id.empty()) {
+      continue;
+    }
+    INTERCOM_RETURN_IF_ERROR(to.Restore(**run));
+    if (const auto result = from.Result((*run)->number); result.ok()) {
+      INTERCOM_RETURN_IF_ERROR(to.SetResult((*run)->number, *result));
+    }
+  }
+  absl::StatusOr<Statement> dropped = damaged.Prepare(
+      "SELECT supervisor_session_id, number FROM dropped_runs "
+      "ORDER BY supervisor_session_id, number");
+  if (!dropped.ok()) return absl::OkStatus();
+  dropped->Bind();
+  for (absl::StatusOr<bool> row = dropped->Step(); row.ok() && *row;
+       row = dropped->Step()) {
+    INTERCOM_RETURN_IF_ERROR(
+        to.AddDropped(dropped->Text(0), dropped->Int64(1)));
+  }
+  absl::StatusOr<Statement> totals = damaged.Prepare(
+      "SELECT root, worker_session_id FROM run_totals "
+      "ORDER BY root, worker_session_id");
+  if (!totals.ok()) return absl::OkStatus();
+  totals->Bind();
+  for (absl::StatusOr<bool> row = totals->Step(); row.ok() && *row;
+       row = totals->Step()) {
+    const auto sum = from.TotalsOf(totals->Text(0), totals->Text(1));
+    if (!sum.ok()) continue;
+    INTERCOM_RETURN_IF_ERROR(
+        to.PutTotals(totals->Text(0), totals->Text(1), *sum));
+  }
+  return absl::OkStatus();
+}
+
+// What can be read in one go: notes are news of a moment.
+absl::Status SalvageNotes(Database& damaged, Database& fresh) {
+  const auto notes = NoteStore(damaged).All();
+  if (!notes.ok()) return absl::OkStatus();
+  for (const NoteRow& note : *notes) {
+    INTERCOM_RETURN_IF_ERROR(NoteStore(fresh).Add(note));
+  }
+  return absl::OkStatus();
+}
+
 // Best effort: up to the first damage.
 absl::Status SalvageReports(Database& damaged, Database& fresh) {
   absl::StatusOr<Statement> keys = damaged.Prepare(
@@ -324,6 +383,8 @@ absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh) {
   INTERCOM_RETURN_IF_ERROR(SalvageReports(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageAsks(**damaged, fresh));
   INTERCOM_RETURN_IF_ERROR(SalvageChannels(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageRuns(**damaged, fresh));
+  INTERCOM_RETURN_IF_ERROR(SalvageNotes(**damaged, fresh));
   return salvaged;
 }
 

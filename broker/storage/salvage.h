@@ -21,9 +21,9 @@ struct Salvaged {
 
 // Copies from the damaged database at `path`, which nobody has open, what
 // can be read of: open deliveries, pinned coordinators, the place of each
-// session, jobs, handoffs, reports, asks and states of channels. `fresh` is
-// migrated and empty, the caller has a transaction on it. Damage is skipped row
-// by row; an error is one of `fresh`, described at Database.
+// session, jobs, handoffs, reports, asks, states of channels, runs and notes.
+// `fresh` is migrated and empty, the caller has a transaction on it. Damage is
+// skipped row by row; an error is one of `fresh`, described at Database.
 absl::StatusOr<Salvaged> Salvage(const std::string& path, Database& fresh);
 
 }  // namespace intercom

@@ -25,7 +25,7 @@ AskDesk::AskDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
       clock_(clock),
       waits_(clock),
       answers_(asks, deliveries, dispatcher, waits_, clock) {
-  dispatcher_.SetOnEnded(
+  dispatcher_.AddOnEnded(
       [this](const std::string& delivery_id, v1::DeliveryEnd end,
              Effects& effects) { return OnEnded(delivery_id, end, effects); });
 }
@@ -85,9 +85,17 @@ absl::Status AskDesk::CheckAsk(const DecidedCall& call,
                      " replies already, which is the limit; nothing was sent. "
                      "Wait for one, or take one back with cancel");
   }
+  INTERCOM_ASSIGN_OR_RETURN(
+      const auto way,
+      FindWay(target.session_id, asker, /*skip=*/target.session_id));
+  return way.empty() ? absl::OkStatus() : Cycle(way, target);
+}
+
+absl::StatusOr<std::vector<WaitEdge>> AskDesk::FindWay(
+    const std::string& start, const std::string& goal,
+    std::string_view skip) const {
   const auto edges =
-      [this](
-          std::string_view session) -> absl::StatusOr<std::vector<WaitEdge>> {
+      [&](std::string_view session) -> absl::StatusOr<std::vector<WaitEdge>> {
     std::vector<WaitEdge> found;
     INTERCOM_ASSIGN_OR_RETURN(const auto asks, asks_.OpenOf(session));
     for (const AskRow& ask : asks) {
@@ -95,11 +103,13 @@ absl::Status AskDesk::CheckAsk(const DecidedCall& call,
       found.push_back(
           {ask.delivery_id, ask.asker_session_id, ask.recipient_session_id});
     }
+    if (!more_edges_ || session == skip) return found;
+    for (WaitEdge& edge : more_edges_(session)) {
+      found.push_back(std::move(edge));
+    }
     return found;
   };
-  INTERCOM_ASSIGN_OR_RETURN(const auto way,
-                            FindWaitingWay(target.session_id, asker, edges));
-  return way.empty() ? absl::OkStatus() : Cycle(way, target);
+  return FindWaitingWay(start, goal, edges);
 }
 
 absl::Status AskDesk::Cycle(const std::vector<WaitEdge>& way,
@@ -110,13 +120,18 @@ absl::Status AskDesk::Cycle(const std::vector<WaitEdge>& way,
     told += (told.empty() ? "" : ", ") + NameOf(edge.from) + " waits for " +
             (&edge == &last ? "you" : NameOf(edge.to));
   }
-  return Error(absl::StatusCode::kFailedPrecondition, "ASK_CYCLE",
-               "nobody in this circle could answer: " + told +
-                   ", and you would wait for " + NameOf(target.session_id) +
-                   ". Answer first: " + NameOf(last.from) +
-                   " waits for you, reply to it (" +
-                   SafeLabel(ParseDeliveryId(last.id)->envelope_id) +
-                   "). Nothing was sent");
+  const auto ask = ParseDeliveryId(last.id);
+  return Error(
+      absl::StatusCode::kFailedPrecondition, "ASK_CYCLE",
+      "nobody in this circle could answer: " + told +
+          ", and you would wait for " + NameOf(target.session_id) + ". " +
+          (ask.has_value()
+               ? "Answer first: " + NameOf(last.from) +
+                     " waits for you, reply to it (" +
+                     SafeLabel(ask->envelope_id) + ")"
+               : NameOf(last.from) + " waits for your " + SafeLabel(last.id) +
+                     ": finish that first, or ask " + NameOf(last.from)) +
+          ". Nothing was sent");
 }
 
 std::string AskDesk::NameOf(const std::string& session_id) const {
@@ -161,6 +176,7 @@ absl::Status AskDesk::Open(const v1::DeliveryRecord& record,
   effects.AfterCommit([this, ask] {
     waits_.Open(OpenedAs(ask));
     Changed(ask.recipient_session_id);
+    if (on_opened_) on_opened_(ask.recipient_session_id);
   });
   return absl::OkStatus();
 }
@@ -271,6 +287,7 @@ void AskDesk::OnMailMoved(const std::string& from, const std::string& to) {
   waits_.OnRecipient(to, roster_.Find(to) != nullptr);
   Changed(from);
   Changed(to);
+  if (on_opened_ && !pending->empty()) on_opened_(to);
 }
 
 std::vector<std::string> AskDesk::WaitsFor(std::string_view session_id) const {

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -81,6 +83,28 @@ class AskDesk : public AttachmentObserver {
 
   // For whose replies the session waits.
   std::vector<std::string> WaitsFor(std::string_view session_id) const;
+  // The asks to a session that wait for its answer, as they are told.
+  absl::StatusOr<std::vector<v1::Ask>> PendingOf(
+      std::string_view session_id) const;
+  // The oldest of them for whose answer somebody waits.
+  absl::StatusOr<std::optional<v1::Ask>> AwaitedOf(
+      std::string_view session_id) const;
+
+  // Told after the commit of an ask to `recipient`.
+  using OnOpened = std::function<void(const std::string& recipient)>;
+  void SetOnOpened(OnOpened on_opened) { on_opened_ = std::move(on_opened); }
+  // By what else a session waits for others.
+  using MoreEdges = std::function<std::vector<WaitEdge>(std::string_view)>;
+  void SetMoreEdges(MoreEdges more_edges) {
+    more_edges_ = std::move(more_edges);
+  }
+  // A way of waits from one session to another, as FindWaitingWay. What `skip`
+  // waits for by other than asks does not count: an ask to it ends that.
+  absl::StatusOr<std::vector<WaitEdge>> FindWay(const std::string& start,
+                                                const std::string& goal,
+                                                std::string_view skip) const;
+  // What an attached session is called, for a person.
+  std::string NameOf(const std::string& session_id) const;
 
   // Once a second: ends asks whose time is over or whose recipients stayed
   // away, and releases replies that nobody waits for any more.
@@ -119,7 +143,6 @@ class AskDesk : public AttachmentObserver {
   void TellPending(Attachment& attachment, bool none_too);
   absl::Status Cycle(const std::vector<WaitEdge>& way,
                      const PeerTarget& target) const;
-  std::string NameOf(const std::string& session_id) const;
 
   StateRunner& runner_;
   Workspaces& workspaces_;
@@ -130,6 +153,8 @@ class AskDesk : public AttachmentObserver {
   const Clock& clock_;
   AskWaits waits_;
   AnswerFinder answers_;
+  OnOpened on_opened_;
+  MoreEdges more_edges_;
   std::atomic<int64_t> last_ticket_ = 0;
   // Whose asks changed since they were told.
   std::set<std::string> changed_;

@@ -185,6 +185,25 @@ absl::StatusOr<v1::Ask> AskDesk::Describe(const AskRow& ask) const {
   return told;
 }
 
+absl::StatusOr<std::vector<v1::Ask>> AskDesk::PendingOf(
+    std::string_view session_id) const {
+  INTERCOM_ASSIGN_OR_RETURN(const auto pending, answers_.PendingOf(session_id));
+  std::vector<v1::Ask> told;
+  for (const AskRow& ask : pending) {
+    INTERCOM_ASSIGN_OR_RETURN(told.emplace_back(), Describe(ask));
+  }
+  return told;
+}
+
+absl::StatusOr<std::optional<v1::Ask>> AskDesk::AwaitedOf(
+    std::string_view session_id) const {
+  INTERCOM_ASSIGN_OR_RETURN(auto pending, PendingOf(session_id));
+  for (v1::Ask& ask : pending) {
+    if (ask.awaited()) return std::move(ask);
+  }
+  return std::nullopt;
+}
+
 void AskDesk::OnAttached(Attachment& attachment) {
   waits_.OnRecipient(attachment.session_id, /*is_there=*/true);
   TellPending(attachment, /*none_too=*/false);
@@ -212,19 +231,13 @@ void AskDesk::TellChanges() {
 void AskDesk::TellPending(Attachment& attachment, bool none_too) {
   v1::AttachResponse frame;
   v1::PendingAsks& told = *frame.mutable_pending_asks();
-  const auto describe = [&]() -> absl::Status {
-    INTERCOM_ASSIGN_OR_RETURN(const auto pending,
-                              answers_.PendingOf(attachment.session_id));
-    for (const AskRow& ask : pending) {
-      INTERCOM_ASSIGN_OR_RETURN(*told.add_asks(), Describe(ask));
-    }
-    return absl::OkStatus();
-  };
-  if (const absl::Status described = describe(); !described.ok()) {
+  const auto pending = PendingOf(attachment.session_id);
+  if (!pending.ok()) {
     spdlog::error("can't read the asks to {}: {}", attachment.session_id,
-                  MessageOf(described));
+                  MessageOf(pending.status()));
     return;
   }
+  for (const v1::Ask& ask : *pending) *told.add_asks() = ask;
   if (told.asks_size() > 0 || none_too) {
     attachment.link->Send(std::move(frame));
   }

@@ -25,23 +25,49 @@ std::string NameOfDirectory(const std::string& path) {
 }  // namespace
 
 absl::Status LaunchDesk::CheckLauncher(const std::string& launcher) {
-  if (launcher == "herdr" || launcher == "tmux") return absl::OkStatus();
+  if (launcher == "herdr" || launcher == "tmux" ||
+      launcher == kHeadlessLauncher) {
+    return absl::OkStatus();
+  }
   if (launcher == "none") {
     return Error(absl::StatusCode::kFailedPrecondition, "LAUNCHER_NONE",
                  "the workspace's multiplexer is none, which opens no terminal "
-                 "here; nothing was launched. Set herdr or tmux with "
+                 "here; nothing was launched. Set herdr, tmux or headless with "
                  "intercom_set_multiplexer, or name one for this call");
-  }
-  if (launcher == "headless") {
-    return Error(absl::StatusCode::kFailedPrecondition, "LAUNCHER_HEADLESS",
-                 "headless workers can't be launched yet; nothing was "
-                 "launched. Set herdr or tmux with intercom_set_multiplexer, "
-                 "or name one for this call");
   }
   return Error(absl::StatusCode::kInvalidArgument, "LAUNCHER_UNKNOWN",
                "\"" + SafeLabel(launcher) +
-                   "\" is no launcher; say herdr or tmux. Nothing was "
-                   "launched");
+                   "\" is no launcher; say herdr, tmux or headless. Nothing "
+                   "was launched");
+}
+
+absl::Status LaunchDesk::CheckHeadless(const DecidedCall& call,
+                                       const Beginning& beginning) const {
+  const int asked = beginning.request.most_headless();
+  if (asked < 0 || asked > kMostHeadless) {
+    return Error(absl::StatusCode::kInvalidArgument, "MOST_HEADLESS_INVALID",
+                 "a session may have 1 to 64 headless workers; nothing was "
+                 "launched. Mend that setting");
+  }
+  if (beginning.launcher != kHeadlessLauncher) return absl::OkStatus();
+  const int most = asked == 0 ? kUsuallyHeadless : asked;
+  INTERCOM_ASSIGN_OR_RETURN(const auto attached,
+                            headless_.AttachedOf(call.caller.session_id));
+  auto count = static_cast<int>(attached.size());
+  for (const JobRow& job : fences_.All()) {
+    count += job.is_launch() && job.pending() &&
+             job.launcher == kHeadlessLauncher &&
+             job.requested_by == call.caller.session_id &&
+             job.job_id != beginning.request.job_id();
+  }
+  if (count < most) return absl::OkStatus();
+  return Error(absl::StatusCode::kResourceExhausted, "HEADLESS_FULL",
+               "this session has " + std::to_string(count) +
+                   " headless workers, those that start included, and may "
+                   "have " +
+                   std::to_string(most) +
+                   "; nothing was launched. Close one, give one that is idle "
+                   "the work, or raise that setting");
 }
 
 Operation LaunchDesk::Beginning::operation() const {
@@ -112,6 +138,7 @@ absl::Status LaunchDesk::Check(const DecidedCall& call, Beginning& beginning) {
     beginning.wanted_directory = asked.empty() ? "." : asked;
   }
   if (beginning.is_repeat) return absl::OkStatus();
+  INTERCOM_RETURN_IF_ERROR(CheckHeadless(call, beginning));
   INTERCOM_ASSIGN_OR_RETURN(
       const int creates,
       store_.CountOpen(beginning.root, v1::Job::KIND_CREATE));

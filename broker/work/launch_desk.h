@@ -13,6 +13,7 @@
 #include "broker/config/config_lanes.h"
 #include "broker/roster/registrar.h"
 #include "broker/storage/session_store.h"
+#include "broker/work/headless_workers.h"
 #include "broker/work/job_news.h"
 #include "broker/work/jobs.h"
 #include "broker/work/process_watch.h"
@@ -37,12 +38,16 @@ class LaunchDesk : public AttachmentObserver {
   static constexpr int kMaxPending = 64;
   // Pending project panes of a session.
   static constexpr int kMaxOpening = 16;
+  // Headless workers of a session: as it says, within bounds.
+  static constexpr int kUsuallyHeadless = 8;
+  static constexpr int kMostHeadless = 64;
 
   // All must outlive this object.
   LaunchDesk(StateRunner& runner, ConfigLanes& lanes, Workspaces& workspaces,
              Roster& roster, SessionStore& sessions, JobStore& store,
              Jobs& jobs, Fences& fences, ProcessWatch& watch, JobNews& news,
-             const Clock& clock, Random& random)
+             const HeadlessWorkers& headless, const Clock& clock,
+             Random& random)
       : runner_(runner),
         lanes_(lanes),
         workspaces_(workspaces),
@@ -53,6 +58,7 @@ class LaunchDesk : public AttachmentObserver {
         fences_(fences),
         watch_(watch),
         news_(news),
+        headless_(headless),
         clock_(clock),
         random_(random) {}
 
@@ -119,6 +125,9 @@ class LaunchDesk : public AttachmentObserver {
   void CheckDirectory(BeginningPtr beginning);
   void Insert(BeginningPtr beginning);
   static absl::Status CheckLauncher(const std::string& launcher);
+  // Whether the caller may have one more headless worker, if it is to be one.
+  absl::Status CheckHeadless(const DecidedCall& call,
+                             const Beginning& beginning) const;
   // What must hold for the launch. Fills in what it decides.
   absl::Status Check(const DecidedCall& call, Beginning& beginning);
   absl::Status CheckResume(const DecidedCall& call, Beginning& beginning);
@@ -140,6 +149,7 @@ class LaunchDesk : public AttachmentObserver {
   Fences& fences_;
   ProcessWatch& watch_;
   JobNews& news_;
+  const HeadlessWorkers& headless_;
   const Clock& clock_;
   Random& random_;
   // Secrets of launches that are not submitted, by job id: on disk there are

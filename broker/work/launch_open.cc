@@ -82,6 +82,7 @@ absl::Status LaunchDesk::CheckOpen(const DecidedCall& call,
                              : call.workspace->multiplexer;
   }
   INTERCOM_RETURN_IF_ERROR(CheckLauncher(beginning.launcher));
+  INTERCOM_RETURN_IF_ERROR(CheckHeadless(call, beginning));
   int opening = 0;
   for (const JobRow& job : fences_.All()) {
     opening += job.kind == v1::Job::KIND_OPEN && job.pending() &&

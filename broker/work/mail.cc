@@ -74,6 +74,13 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
   absl::StatusOr<ValidatedEnvelope> envelope =
       ValidatedEnvelope::FromClient(request.envelope());
   if (!envelope.ok()) return done(envelope.status());
+  if (absl::Status valid = RunOpenings::CheckRequest(request); !valid.ok()) {
+    return done(valid);
+  }
+  // Whose run it is about, and who is a fellow, needs no workspace.
+  if (!request.to_run().empty() || request.to_fellow()) {
+    request.set_reach(v1::REACH_ACCOUNT);
+  }
   const bool everywhere = request.reach() == v1::REACH_ACCOUNT;
   // Kept for the answer to a repeat.
   struct Sending {
@@ -89,9 +96,16 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
     // One that is being closed says what it has to say in its handoff.
     INTERCOM_RETURN_IF_ERROR(
         fences_.Check(call.root(), call.caller.host_session_id));
+    INTERCOM_ASSIGN_OR_RETURN(const bool is_repeat,
+                              IsRepeat(call, sending->request));
     INTERCOM_ASSIGN_OR_RETURN(
         const Addressed addressed,
-        Address(call, sending->request, sending->envelope));
+        Address(call, sending->request, is_repeat, sending->envelope));
+    if (sending->request.to_fellow() && !is_repeat) {
+      INTERCOM_RETURN_IF_ERROR(
+          runs_.SpendFellowMessage(call, sending->request, effects));
+    }
+    runs_.Foresee(call, sending->request, effects);
     INTERCOM_ASSIGN_OR_RETURN(
         v1::DeliveryRecord record,
         dispatcher_.Accept(
@@ -100,6 +114,8 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
                      sending->request.reach() == v1::REACH_ACCOUNT),
             addressed.recipient, effects));
     INTERCOM_RETURN_IF_ERROR(asks_.OnAccepted(record, call.scope, effects));
+    INTERCOM_RETURN_IF_ERROR(
+        runs_.OnAccepted(call, sending->request, is_repeat, record, effects));
     effects.AfterSync([sending, record = std::move(record)]() mutable {
       sending->done(std::move(record));
     });
@@ -107,6 +123,7 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
   };
   Workspaces::Failed failed = [this, evidence,
                                sending](const absl::Status& status) {
+    if (ReasonOf(status) == "ENVELOPE_ID_REUSED") return sending->done(status);
     // Names of the account may be other sessions' by now: sender, id and
     // content say that it is the same.
     const std::string to = sending->request.reach() == v1::REACH_ACCOUNT
@@ -128,14 +145,29 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
   }
 }
 
+absl::StatusOr<bool> Mail::IsRepeat(const DecidedCall& call,
+                                    const v1::SendRequest& request) {
+  if (request.envelope().kind() != v1::ENVELOPE_KIND_ASK &&
+      !request.has_run() && !request.to_fellow()) {
+    return false;
+  }
+  INTERCOM_ASSIGN_OR_RETURN(
+      const auto stored,
+      deliveries_.FindStatus(DeliveryId(call.caller.session_id,
+                                        request.envelope().envelope_id())));
+  return stored.has_value();
+}
+
 absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
                                               const v1::SendRequest& request,
+                                              bool is_repeat,
                                               ValidatedEnvelope envelope) {
   const v1::Envelope& sent = envelope.value();
   const bool is_answer =
       sent.kind() == v1::ENVELOPE_KIND_REPLY || !sent.reply_to().empty();
   std::optional<PeerTarget> target;
-  if (!request.to().empty() || !request.cwd().empty() || !is_answer) {
+  if (!request.to().empty() || !request.cwd().empty() ||
+      !request.to_run().empty() || !is_answer) {
     INTERCOM_ASSIGN_OR_RETURN(target, FindRecipient(call, request));
   }
   std::optional<AnswerTarget> answered;
@@ -148,12 +180,13 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
                                 peers_.Find(call, answered->session_id));
     }
   } else if (sent.kind() == v1::ENVELOPE_KIND_ASK) {
-    // One that is stored is a repeat, and open by its own doing.
-    INTERCOM_ASSIGN_OR_RETURN(const auto stored,
-                              deliveries_.FindStatus(DeliveryId(
-                                  call.caller.session_id, sent.envelope_id())));
-    if (!stored.has_value()) {
+    // A repeat is open by its own doing.
+    if (!is_repeat) {
       INTERCOM_RETURN_IF_ERROR(asks_.CheckAsk(call, *target, sent));
+    }
+  } else if (request.has_run()) {
+    if (!is_repeat) {
+      INTERCOM_RETURN_IF_ERROR(runs_.CheckOpening(call, *target));
     }
   } else {
     INTERCOM_ASSIGN_OR_RETURN(
@@ -172,6 +205,10 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
 
 absl::StatusOr<PeerTarget> Mail::FindRecipient(const DecidedCall& call,
                                                const v1::SendRequest& request) {
+  if (!request.to_run().empty()) {
+    return runs_.FindWorker(call, request.to_run());
+  }
+  if (request.to_fellow()) return runs_.FindFellow(call, request);
   if (request.reach() == v1::REACH_ACCOUNT) {
     return peers_.Resolve(call, request.to(), request.cwd());
   }
@@ -202,6 +239,7 @@ void Mail::AnswerRepeat(const CallerEvidence& evidence,
   runner_.PostCommand(
       {[this, record = **std::move(stored), done](Effects& effects) mutable {
          dispatcher_.DescribeWait(record);
+         runs_.Describe(record);
          effects.AfterSync([done, record = std::move(record)]() mutable {
            (*done)(std::move(record));
          });

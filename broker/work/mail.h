@@ -17,6 +17,7 @@
 #include "broker/work/ask_desk.h"
 #include "broker/work/fences.h"
 #include "broker/work/peer_directory.h"
+#include "broker/work/run_openings.h"
 #include "broker/work/workspaces.h"
 #include "intercom/v1/message.pb.h"
 
@@ -37,7 +38,7 @@ class Mail {
   Mail(StateRunner& runner, Workspaces& workspaces, Roster& roster,
        Dispatcher& dispatcher, DeliveryStore& deliveries, ReportStore& reports,
        Reader& reader, const Fences& fences, const PeerDirectory& peers,
-       AskDesk& asks, const Clock& clock)
+       AskDesk& asks, RunOpenings& runs, const Clock& clock)
       : runner_(runner),
         workspaces_(workspaces),
         roster_(roster),
@@ -48,6 +49,7 @@ class Mail {
         fences_(fences),
         peers_(peers),
         asks_(asks),
+        runs_(runs),
         clock_(clock) {}
 
   using RecordDone =
@@ -80,7 +82,10 @@ class Mail {
   // Below: on the state's thread.
   absl::StatusOr<Addressed> Address(const DecidedCall& call,
                                     const v1::SendRequest& request,
-                                    ValidatedEnvelope envelope);
+                                    bool is_repeat, ValidatedEnvelope envelope);
+  // Whether what must be done once only was done: false where nothing is.
+  absl::StatusOr<bool> IsRepeat(const DecidedCall& call,
+                                const v1::SendRequest& request);
   absl::StatusOr<PeerTarget> FindRecipient(const DecidedCall& call,
                                            const v1::SendRequest& request);
   // A refused envelope may be stored all the same: then it has its first
@@ -113,6 +118,7 @@ class Mail {
   const Fences& fences_;
   const PeerDirectory& peers_;
   AskDesk& asks_;
+  RunOpenings& runs_;
   const Clock& clock_;
   absl::flat_hash_map<std::string, Allowance> allowances_;
 };

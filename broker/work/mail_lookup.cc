@@ -31,7 +31,10 @@ void Mail::Get(CallerEvidence evidence, std::string id, RecordDone done) {
       return done(caller.status());
     }
     absl::StatusOr<v1::DeliveryRecord> record = FindOne(id);
-    if (record.ok()) dispatcher_.DescribeWait(*record);
+    if (record.ok()) {
+      dispatcher_.DescribeWait(*record);
+      runs_.Describe(*record);
+    }
     done(std::move(record));
   });
 }

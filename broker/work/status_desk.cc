@@ -11,6 +11,7 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/route.h"
 #include "broker/work/job_text.h"
+#include "broker/work/run_text.h"
 #include "broker/work/worker_observation.h"
 
 namespace intercom {
@@ -120,6 +121,10 @@ void StatusDesk::Answer(Page& page, const Prober::Probes& probes) {
   for (v1::WorkerStatus& worker : workers) {
     *response.add_workers() = std::move(worker);
   }
+  const auto totals = runs_.TotalsIn(page.workspace->root);
+  if (totals.ok() && totals->runs > 0) {
+    *response.mutable_run_totals() = ToProto(*totals);
+  }
   page.done(std::move(response));
 }
 
@@ -179,6 +184,8 @@ absl::Status StatusDesk::Describe(const std::string& root,
   if (report.has_value()) *worker.mutable_report() = *std::move(report);
   INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox, mailboxes_.Find(id));
   worker.set_waiting(mailbox.envelopes);
+  INTERCOM_ASSIGN_OR_RETURN(const RunTotals totals, runs_.TotalsOf(root, id));
+  if (totals.runs > 0) *worker.mutable_run_totals() = ToProto(totals);
   return absl::OkStatus();
 }
 

@@ -11,6 +11,7 @@
 #include "broker/roster/roster.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
+#include "broker/storage/run_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/work/observations.h"
 #include "broker/work/prober.h"
@@ -35,7 +36,7 @@ class StatusDesk {
   StatusDesk(Workspaces& workspaces, Roster& roster, SessionStore& sessions,
              MailboxStore& mailboxes, const Reports& reports,
              Observations& observations, Prober& prober, JobStore& jobs,
-             HandoffStore& handoffs, const Clock& clock)
+             HandoffStore& handoffs, RunStore& runs, const Clock& clock)
       : workspaces_(workspaces),
         roster_(roster),
         sessions_(sessions),
@@ -45,6 +46,7 @@ class StatusDesk {
         prober_(prober),
         jobs_(jobs),
         handoffs_(handoffs),
+        runs_(runs),
         clock_(clock),
         started_(clock.Steady()) {}
 
@@ -77,6 +79,7 @@ class StatusDesk {
   Prober& prober_;
   JobStore& jobs_;
   HandoffStore& handoffs_;
+  RunStore& runs_;
   const Clock& clock_;
   const absl::Duration started_;
 };

@@ -55,6 +55,11 @@ CREATE TABLE deliveries (
   replied_at_us INTEGER NOT NULL,
   replied_evidence TEXT NOT NULL
 ) STRICT;
+CREATE TABLE dropped_runs (
+  supervisor_session_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (supervisor_session_id, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE envelopes (
   sequence INTEGER NOT NULL PRIMARY KEY,
   sender_session_id TEXT NOT NULL,
@@ -108,6 +113,12 @@ CREATE TABLE jobs (
   -- end.
   told INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE lost_notes (
+  supervisor_session_id TEXT NOT NULL PRIMARY KEY,
+  notes INTEGER NOT NULL,
+  drain_id TEXT NOT NULL,                -- of the last drain; empty: none
+  told INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE mailboxes (
   recipient_session_id TEXT NOT NULL PRIMARY KEY,
   envelopes INTEGER NOT NULL,
@@ -117,6 +128,18 @@ CREATE TABLE meta (
   key TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE notes (
+  number INTEGER NOT NULL PRIMARY KEY,
+  supervisor_session_id TEXT NOT NULL,
+  worker_session_id TEXT NOT NULL,
+  note_id TEXT NOT NULL,
+  worker_name TEXT NOT NULL,
+  run INTEGER NOT NULL,                  -- number of the run; 0: none
+  text TEXT NOT NULL,
+  at_us INTEGER NOT NULL,
+  drain_id TEXT NOT NULL,                -- empty: it waits
+  UNIQUE (worker_session_id, note_id)
+) STRICT;
 CREATE TABLE observations (
   observation_id INTEGER NOT NULL PRIMARY KEY,
   at_us INTEGER NOT NULL,
@@ -137,6 +160,43 @@ CREATE TABLE reports (
   answered_at_us INTEGER NOT NULL,   -- 0: not yet
   PRIMARY KEY (root, session_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE run_totals (
+  root TEXT NOT NULL,
+  worker_session_id TEXT NOT NULL,
+  runs INTEGER NOT NULL,
+  turns INTEGER NOT NULL,
+  usage BLOB NOT NULL,                   -- intercom.v1.Usage
+  PRIMARY KEY (root, worker_session_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE runs (
+  number INTEGER NOT NULL PRIMARY KEY,   -- run-<number>; never used again
+  delivery_id TEXT NOT NULL UNIQUE,
+  supervisor_session_id TEXT NOT NULL,
+  supervisor_name TEXT NOT NULL,
+  worker_session_id TEXT NOT NULL,
+  worker_name TEXT NOT NULL,
+  root TEXT NOT NULL,                    -- of the supervisor; empty for peers
+  headless INTEGER NOT NULL,
+  label TEXT NOT NULL,
+  state INTEGER NOT NULL,                -- intercom.v1.Run.State
+  opened_at_us INTEGER NOT NULL,
+  started_at_us INTEGER NOT NULL,        -- 0: not yet, as all of these
+  last_advance_at_us INTEGER NOT NULL,
+  settled_at_us INTEGER NOT NULL,
+  turns INTEGER NOT NULL,
+  usage BLOB NOT NULL,                   -- intercom.v1.Usage
+  model TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  result BLOB NOT NULL,                  -- intercom.v1.RunResult
+  stop_when_idle_us INTEGER NOT NULL,    -- 0: never
+  stop_after_us INTEGER NOT NULL,        -- 0: never
+  stop_requested_at_us INTEGER NOT NULL,
+  stalled_told INTEGER NOT NULL,         -- 1: said since its last advance
+  collected INTEGER NOT NULL,
+  announced INTEGER NOT NULL,            -- how often; more than once is a fault
+  fellow_messages INTEGER NOT NULL
+) STRICT;
 CREATE TABLE sessions (
   session_id TEXT NOT NULL PRIMARY KEY,
   workspace_root TEXT NOT NULL,  -- empty for peers
@@ -199,8 +259,13 @@ CREATE INDEX jobs_by_session ON jobs (session_id, created_at_us);
 CREATE INDEX jobs_by_token ON jobs (launch_token_hash)
   WHERE launch_token_hash <> '';
 CREATE INDEX jobs_open ON jobs (job_id) WHERE state < 8 OR state = 12;
+CREATE INDEX notes_by_supervisor ON notes (supervisor_session_id, number);
 CREATE INDEX observations_by_session
   ON observations (session_id, kind, observation_id);
+CREATE INDEX runs_by_supervisor ON runs (supervisor_session_id, number);
+CREATE INDEX runs_open ON runs (number) WHERE state < 3;
+CREATE INDEX runs_open_by_worker ON runs (worker_session_id, number)
+  WHERE state < 3;
 CREATE INDEX sessions_by_name ON sessions (scope, folded_name, last_seen_at_us)
   WHERE folded_name <> '';
 CREATE INDEX sessions_by_root ON sessions (workspace_root);

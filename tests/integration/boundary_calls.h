@@ -275,6 +275,61 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
          return client.Call(*client.work, &v1::WorkService::Stub::ResolveJob,
                             request, response);
        }},
+      {"RunService.ListRuns", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::ListRunsRequest request;
+         v1::ListRunsResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::ListRuns, request,
+                            response);
+       }},
+      {"RunService.GetRun", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::GetRunRequest request;
+         request.set_run_id("run-999");
+         v1::GetRunResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::GetRun, request,
+                            response);
+       }},
+      {"RunService.AwaitRuns", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::AwaitRunsRequest request;
+         v1::AwaitRunsResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::AwaitRuns, request,
+                            response);
+       }},
+      {"RunService.StopRun", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::StopRunRequest request;
+         request.set_run_id("run-999");
+         v1::StopRunResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::StopRun, request,
+                            response);
+       }},
+      {"RunService.AddNote", "run.work",
+       [](Client& client, const Text&) {
+         v1::AddNoteRequest request;
+         request.set_note_id("boundary-note");
+         request.set_text("x");
+         v1::AddNoteResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::AddNote, request,
+                            response);
+       }},
+      {"RunService.DrainInbox", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::DrainInboxRequest request;
+         request.set_drain_id("boundary-drain");
+         v1::DrainInboxResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::DrainInbox, request,
+                            response);
+       }},
+      {"RunService.GetNote", "run.supervise",
+       [](Client& client, const Text&) {
+         v1::GetNoteRequest request;
+         request.set_note_id("not-there");
+         v1::GetNoteResponse response;
+         return client.Call(*client.runs, &v1::RunService::Stub::GetNote, request,
+                            response);
+       }},
       {"InspectionService.GetBroker", "inspect.read",
        [](Client& client, const Text&) {
          v1::GetBrokerResponse response;

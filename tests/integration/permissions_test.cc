@@ -26,6 +26,8 @@ const std::map<std::string, std::string>& Expected() {
       {"peer.list", "CWAP cwap HT"},
       {"peer.send", "CWAP cwap HT"},
       {"peer.open", "CWAP"},
+      {"run.supervise", "CWAP"},
+      {"run.work", "CWAP"},
       {"roster.list", "CW cw HT"},
       {"status.read", "CW cw HT"},
       {"status.report", "WA"},
@@ -157,6 +159,7 @@ TEST(PermissionCoverageTest, NoCallIsLeftOut) {
         v1::ListSessionsRequest::descriptor()->file(),
         v1::ListAsksRequest::descriptor()->file(),
         v1::ListChannelsRequest::descriptor()->file(),
+        v1::ListRunsRequest::descriptor()->file(),
         v1::GetWorkspaceRequest::descriptor()->file(),
         v1::GetJobRequest::descriptor()->file(),
         v1::GetBrokerRequest::descriptor()->file()}) {

@@ -167,9 +167,9 @@ class JobRig : public WorkRig {
   JobNews job_news_{*runner_, mirror_, dispatcher_, jobs_};
   CloseRecord record_{*runner_, lanes_, mirror_};
   LaunchWaits waits_{*runner_, workspaces_, roster_, job_store_};
-  LaunchDesk launches_{*runner_,       lanes_,     workspaces_, roster_,
-                       session_store_, job_store_, jobs_,       fences_,
-                       watch_,         job_news_,  clock_,      random_};
+  LaunchDesk launches_{*runner_,   lanes_, workspaces_, roster_, session_store_,
+                       job_store_, jobs_,  fences_,     watch_,  job_news_,
+                       headless_,  clock_, random_};
   StopDesk stops_{*runner_,  workspaces_, roster_, job_store_, jobs_,  fences_,
                   controls_, job_news_,   watch_,  clock_,     random_};
   CloseDesk closes_{*runner_,  workspaces_, mirror_, roster_,   job_store_,

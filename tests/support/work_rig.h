@@ -27,6 +27,9 @@
 #include "broker/work/reports.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/roster_view.h"
+#include "broker/work/run_notes.h"
+#include "broker/work/run_stops.h"
+#include "broker/work/run_waits.h"
 #include "broker/work/status_desk.h"
 #include "broker/work/worker_desk.h"
 #include "broker/work/workspaces.h"
@@ -219,9 +222,26 @@ class WorkRig : public RoutingRig {
   AskStore ask_store_{runner_->database()};
   AskDesk asks_{*runner_,    workspaces_, roster_, ask_store_,
                 deliveries_, dispatcher_, clock_};
-  Mail mail_{*runner_,    workspaces_,   roster_,  dispatcher_,
-             deliveries_, report_store_, *reader_, fences_,
-             peers_,      asks_,         clock_};
+  RunStore run_store_{runner_->database()};
+  NoteStore note_store_{runner_->database()};
+  HeadlessWorkers headless_{roster_, session_store_, job_store_};
+  Runs runs_{run_store_, clock_};
+  RunTeller run_teller_{*runner_,    roster_,   runs_, run_store_,
+                        note_store_, headless_, clock_};
+  RunDesk run_desk_{*runner_,   workspaces_, roster_, runs_,
+                    run_store_, dispatcher_, clock_};
+  RunOpenings run_openings_{roster_,    peers_,    runs_,
+                            run_store_, run_desk_, headless_};
+  RunStops run_stops_{*runner_,    workspaces_, roster_, runs_,
+                      run_store_,  run_desk_,   fences_, controls_,
+                      dispatcher_, clock_};
+  RunWaits run_waits_{*runner_,  workspaces_, runs_, run_store_,
+                      run_desk_, asks_,       clock_};
+  RunNotes run_notes_{*runner_,  workspaces_, run_store_,  note_store_,
+                      headless_, asks_,       run_teller_, clock_};
+  Mail mail_{*runner_,    workspaces_,   roster_,       dispatcher_,
+             deliveries_, report_store_, *reader_,      fences_,
+             peers_,      asks_,         run_openings_, clock_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    fences_,        kTestPort};
@@ -231,9 +251,10 @@ class WorkRig : public RoutingRig {
                           deliveries_, dispatcher_, news_,   observations_,
                           clock_,      random_};
   Prober prober_{*runner_, controls_, clock_};
-  StatusDesk status_desk_{
-      workspaces_,   roster_, session_store_, mailboxes_, reports_,
-      observations_, prober_, job_store_,     handoffs_,  clock_};
+  StatusDesk status_desk_{workspaces_, roster_,    session_store_,
+                          mailboxes_,  reports_,   observations_,
+                          prober_,     job_store_, handoffs_,
+                          run_store_,  clock_};
   ConfigDesk config_desk_{*runner_,  lanes_,  workspaces_,
                           mirror_,   roster_, report_store_,
                           handoffs_, fences_, dispatcher_};
@@ -255,6 +276,8 @@ class WorkRig : public RoutingRig {
     });
     registrar_.AddObserver(controls_);
     registrar_.AddObserver(asks_);
+    registrar_.AddObserver(run_teller_);
+    registrar_.AddObserver(run_stops_);
     registrar_.AddObserver(news_);
     registrar_.AddObserver(observations_);
     controls_.SetOnResolved([this](const auto&... outcome) {

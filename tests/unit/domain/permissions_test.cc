@@ -34,6 +34,8 @@ const std::map<std::string, Expected>& Table() {
       {"peer.send", {"CWAP", "CWAP", true, true}},
       {"peer.open", {"CWAP", "", false, false}},
       {"channel.use", {"CWAP", "", false, false}},
+      {"run.supervise", {"CWAP", "", false, false}},
+      {"run.work", {"CWAP", "", false, false}},
       {"roster.list", {"CW", "CW", true, true}},
       {"status.read", {"CW", "CW", true, true}},
       {"status.report", {"WA", "", false, false}},

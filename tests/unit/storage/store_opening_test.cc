@@ -13,7 +13,9 @@
 #include "broker/storage/channel_store.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/mailbox_store.h"
+#include "broker/storage/note_store.h"
 #include "broker/storage/report_store.h"
+#include "broker/storage/run_store.h"
 #include "broker/storage/session_store.h"
 #include "broker/storage/transaction.h"
 #include "broker/storage/workspace_store.h"
@@ -112,6 +114,26 @@ class StoreOpeningTest : public ::testing::Test {
                                                     .committed_by = "bob",
                                                     .committed_at = kNow}),
                 IsOk());
+    RunRow run;
+    run.delivery_id = "alice/open-6";
+    run.supervisor_session_id = "alice";
+    run.worker_session_id = "bob";
+    run.root = "/project";
+    run.opened_at = kNow;
+    RunStore runs(*opened.db);
+    ASSERT_THAT(runs.Add(4'000, run), IsOk());
+    v1::RunResult result;
+    result.set_text("half of it");
+    ASSERT_THAT(runs.SetResult(run.number, result), IsOk());
+    ASSERT_THAT(runs.AddDropped("alice", 12), IsOk());
+    ASSERT_THAT(runs.AddToTotals(run), IsOk());
+    NoteRow note;
+    note.supervisor_session_id = "alice";
+    note.worker_session_id = "bob";
+    note.note_id = "note-1";
+    note.text = "so far so good";
+    note.at = kNow;
+    ASSERT_THAT(NoteStore(*opened.db).Add(note), IsOk());
     ASSERT_THAT(transaction->Commit(), IsOk());
   }
 
@@ -293,6 +315,25 @@ TEST_F(StoreOpeningTest, StatesOfChannelsAreSavedToo) {
   EXPECT_EQ(state->revision, 7);
   EXPECT_EQ(state->payload, "{\"a\":1}");
   EXPECT_EQ(state->committed_by, "bob");
+}
+
+TEST_F(StoreOpeningTest, RunsUnderTheirNumbersAndNotesAreSavedToo) {
+  Fill();
+  Overwrite(Pages("envelopes_by_sender", "leaf").at(0));
+
+  const auto opened = Open();
+
+  ASSERT_THAT(opened, IsOk());
+  RunStore runs(*opened->db);
+  const auto run = runs.FindByDelivery("alice/open-6").value();
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->number, 4'000);
+  EXPECT_EQ(run->worker_session_id, "bob");
+  EXPECT_EQ(runs.Result(4'000)->text(), "half of it");
+  EXPECT_TRUE(runs.IsDropped("alice", 12).value());
+  EXPECT_EQ(runs.TotalsIn("/project")->runs, 1);
+  EXPECT_EQ(NoteStore(*opened->db).Find("bob", "note-1").value()->text,
+            "so far so good");
 }
 
 TEST_F(StoreOpeningTest, UnreadableEnvelopesAreCountedAsLost) {

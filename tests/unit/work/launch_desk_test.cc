@@ -131,6 +131,44 @@ TEST_F(LaunchDeskTest, ACreateHandsOutWhatIsNeededToLaunch) {
   EXPECT_NE(row.launch_token_hash, begun->launch_token());
 }
 
+TEST_F(LaunchDeskTest, ASessionHasSoManyHeadlessWorkersAndNoMore) {
+  v1::BeginLaunchRequest request = Create("job-1");
+  request.set_launcher("headless");
+  request.set_most_headless(2);
+  EXPECT_THAT(Begin(request), IsOk());
+  request.set_job_id("job-2");
+  EXPECT_THAT(Begin(request), IsOk());
+  request.set_job_id("job-3");
+  EXPECT_THAT(Begin(request),
+              FailsWith(absl::StatusCode::kResourceExhausted, "HEADLESS_FULL"));
+  // A repeat asks for nothing more, and other launchers have no such limit.
+  request.set_job_id("job-2");
+  EXPECT_THAT(Begin(request), IsOk());
+  request.set_job_id("job-4");
+  request.set_launcher("tmux");
+  EXPECT_THAT(Begin(request), IsOk());
+  request.set_job_id("job-5");
+  request.set_most_headless(65);
+  EXPECT_THAT(Begin(request), FailsWith(absl::StatusCode::kInvalidArgument,
+                                        "MOST_HEADLESS_INVALID"));
+}
+
+TEST_F(LaunchDeskTest, AttachedHeadlessWorkersCountUntilTheyLeave) {
+  v1::BeginLaunchRequest request = Create("job-1");
+  request.set_launcher("headless");
+  request.set_most_headless(1);
+  const auto begun = Begin(request);
+  ASSERT_THAT(begun, IsOk());
+  v1::Hello hello = WorkerHello("h-1");
+  hello.set_launch_token(begun->launch_token());
+  const TestSession headless = JoinAs(hello);
+  request.set_job_id("job-2");
+  EXPECT_THAT(Begin(request),
+              FailsWith(absl::StatusCode::kResourceExhausted, "HEADLESS_FULL"));
+  Detach(headless);
+  EXPECT_THAT(Begin(request), IsOk());
+}
+
 TEST_F(LaunchDeskTest, TheConfigsMultiplexerLaunchesUnlessTheCallNamesOne) {
   v1::BeginLaunchRequest request = Create();
   request.clear_launcher();
@@ -139,9 +177,6 @@ TEST_F(LaunchDeskTest, TheConfigsMultiplexerLaunchesUnlessTheCallNamesOne) {
   request.set_launcher("herdr");
   EXPECT_THAT(Begin(request), IsOk());
   request = Create("job-2");
-  request.set_launcher("headless");
-  EXPECT_THAT(Begin(request), FailsWith(absl::StatusCode::kFailedPrecondition,
-                                        "LAUNCHER_HEADLESS"));
   request.set_launcher("screen");
   EXPECT_THAT(Begin(request), FailsWith(absl::StatusCode::kInvalidArgument,
                                         "LAUNCHER_UNKNOWN"));

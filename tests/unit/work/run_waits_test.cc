@@ -1,0 +1,233 @@
+#include "broker/work/run_waits.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/run_rig.h"
+
+namespace intercom {
+namespace {
+
+using absl::StatusCode;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class RunWaitsTest : public RunRig {
+ protected:
+  using WaitAnswer = Answer<absl::StatusOr<v1::AwaitRunsResponse>>;
+
+  WaitAnswer Await(const TestSession& session,
+                   const std::vector<std::string>& ids = {},
+                   absl::Duration wait = absl::Seconds(30),
+                   int64_t* ticket = nullptr) {
+    v1::AwaitRunsRequest request;
+    for (const std::string& id : ids) request.add_run_ids(id);
+    *request.mutable_wait() = ToProtoDuration(wait);
+    WaitAnswer answer;
+    const int64_t number =
+        run_waits_.AwaitRuns(CallOf(session), request, answer.Callback());
+    if (ticket != nullptr) *ticket = number;
+    Sync();
+    return answer;
+  }
+  absl::StatusOr<v1::DeliveryRecord> Ask(const TestSession& asker,
+                                         const std::string& to,
+                                         const std::string& id) {
+    v1::Envelope ask = Message(id);
+    ask.set_kind(v1::ENVELOPE_KIND_ASK);
+    return Send(CallOf(asker), to, ask);
+  }
+};
+
+TEST_F(RunWaitsTest, AWaitEndsWhenAllOfItsRunsHaveSettled) {
+  const std::string first = OpenRunning("e-1");
+  const std::string second = OpenRunning("e-2");
+  const WaitAnswer answer = Await(coordinator_);
+  SayDone(first, "one");
+  EXPECT_EQ(answer.count(), 0);
+  SayDone(second, "two");
+  const auto waited = answer.Wait();
+  ASSERT_THAT(waited, IsOk());
+  ASSERT_THAT(waited->settled(), SizeIs(2));
+  EXPECT_EQ(waited->settled(0).result().text(), "one");
+  EXPECT_THAT(waited->open(), IsEmpty());
+}
+
+TEST_F(RunWaitsTest, AWaitForOneRunIsNotEndedByAnother) {
+  const std::string first = OpenRunning("e-1");
+  const std::string one = run_id_;
+  const std::string second = OpenRunning("e-2");
+  const WaitAnswer answer = Await(coordinator_, {one});
+  SayDone(second);
+  EXPECT_EQ(answer.count(), 0);
+  SayDone(first);
+  EXPECT_THAT(answer.Wait()->settled(), SizeIs(1));
+}
+
+TEST_F(RunWaitsTest, ATimeoutGivesWhatSettledAndWhatStillRuns) {
+  const std::string first = OpenRunning("e-1");
+  OpenRunning("e-2");
+  SayDone(first);
+  const WaitAnswer answer = Await(coordinator_, {}, absl::Seconds(5));
+  Pass(absl::Seconds(5));
+  const auto waited = answer.Wait();
+  ASSERT_THAT(waited, IsOk());
+  EXPECT_THAT(waited->settled(), SizeIs(1));
+  EXPECT_THAT(waited->open(), SizeIs(1));
+  EXPECT_FALSE(waited->has_ask());
+}
+
+TEST_F(RunWaitsTest, WhatHasSettledIsAnsweredAtOnce) {
+  SayDone(OpenRunning("e-1"));
+  EXPECT_THAT(Await(coordinator_, {run_id_}).Wait()->settled(), SizeIs(1));
+  SayTold(coordinator_, Told::kCollected, {run_id_});
+  EXPECT_THAT(Await(coordinator_).Wait()->settled(), IsEmpty());
+}
+
+TEST_F(RunWaitsTest, AWaitWhoseCallerLeftIsForgotten) {
+  const std::string id = OpenRunning("e-1");
+  int64_t ticket = 0;
+  const WaitAnswer answer = Await(coordinator_, {}, absl::Seconds(30), &ticket);
+  run_waits_.CancelWait(ticket);
+  EXPECT_THAT(answer.Wait(), FailsWith(StatusCode::kCancelled, "CANCELLED"));
+  SayDone(id);
+  EXPECT_EQ(answer.count(), 1);
+}
+
+TEST_F(RunWaitsTest, ADrainingBrokerAnswersAtOnce) {
+  OpenRunning("e-1");
+  const WaitAnswer answer = Await(coordinator_);
+  run_waits_.Drain();
+  EXPECT_THAT(answer.Wait()->open(), SizeIs(1));
+  EXPECT_THAT(Await(coordinator_).Wait()->open(), SizeIs(1));
+}
+
+TEST_F(RunWaitsTest, WaitsAreBounded) {
+  OpenRunning("e-1");
+  EXPECT_THAT(Await(coordinator_, {}, absl::Seconds(31)).Wait(),
+              FailsWith(StatusCode::kInvalidArgument, "WAIT_INVALID"));
+  EXPECT_THAT(Await(coordinator_, std::vector<std::string>(65, run_id_)).Wait(),
+              FailsWith(StatusCode::kInvalidArgument, "WAIT_INVALID"));
+  EXPECT_THAT(Await(coordinator_, {"run-999"}).Wait(),
+              FailsWith(StatusCode::kNotFound, "UNKNOWN_RUN"));
+  std::vector<WaitAnswer> waiting;
+  for (size_t i = 0; i < RunWaits::kMaxOfCaller; ++i) {
+    waiting.push_back(Await(coordinator_));
+  }
+  EXPECT_THAT(Await(coordinator_).Wait(),
+              FailsWith(StatusCode::kResourceExhausted, "WAITS_FULL"));
+  run_waits_.Drain();
+  Sync();
+}
+
+TEST_F(RunWaitsTest, AnAskOfTheWorkerEndsTheWaitAndIsNotRefused) {
+  OpenRunning("e-1");
+  const WaitAnswer answer = Await(coordinator_);
+  ASSERT_THAT(Ask(worker_, "Coordinator", "a-1"), IsOk());
+  const auto waited = answer.Wait();
+  ASSERT_THAT(waited, IsOk());
+  EXPECT_EQ(waited->ask().delivery_id(), "w-1/a-1");
+  EXPECT_THAT(waited->open(), SizeIs(1));
+}
+
+TEST_F(RunWaitsTest, AnAskThatWaitsAlreadyAnswersAWaitAtOnce) {
+  OpenRunning("e-1");
+  ASSERT_THAT(Ask(other_, "Coordinator", "a-1"), IsOk());
+  EXPECT_EQ(Await(coordinator_).Wait()->ask().delivery_id(), "w-2/a-1");
+}
+
+TEST_F(RunWaitsTest, AnAskInTheGraceAfterAWaitIsNotRefusedEither) {
+  OpenRunning("e-1");
+  const WaitAnswer answer = Await(coordinator_, {}, absl::Seconds(1));
+  Pass(absl::Seconds(1));
+  ASSERT_THAT(answer.Wait(), IsOk());
+  EXPECT_THAT(Ask(worker_, "Coordinator", "a-1"), IsOk());
+}
+
+TEST_F(RunWaitsTest, AnAskThatWouldCloseACircleOverAWaitIsRefused) {
+  OpenRunning("e-1");  // Of the coordinator at the Builder.
+  const WaitAnswer waiting = Await(coordinator_);
+  // The Tester asks the coordinator's worker's way round.
+  JoinHeadless("h-1", "w-2");
+  ASSERT_THAT(Ask(other_, "Builder", "a-0"), IsOk());
+  const auto refused = Ask(worker_, "Tester", "a-1");
+  EXPECT_THAT(refused, FailsWith(StatusCode::kFailedPrecondition, "ASK_CYCLE"));
+  EXPECT_EQ(waiting.count(), 0);
+  run_waits_.Drain();
+  Sync();
+}
+
+TEST_F(RunWaitsTest, AnAskOverAnothersWaitIsRefusedAndNamesTheRun) {
+  // w-1 supervises h-1, and waits for it.
+  const TestSession headless = JoinHeadless("h-1", "w-1");
+  const auto opened = Send(worker_, Opening("h-1", "e-1"));
+  ASSERT_THAT(opened, IsOk());
+  SayReceipt(headless, opened->delivery_id(), v1::Receipt::EVENT_INJECTED);
+  ASSERT_THAT(Ask(other_, "Builder", "a-1"), IsOk());
+  // w-2 waits for w-1, which answers first; then w-1 waits for h-1.
+  v1::SendRequest reply;
+  *reply.mutable_envelope() = Message("r-0");
+  reply.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_REPLY);
+  reply.mutable_envelope()->set_reply_to("w-2/a-1");
+  ASSERT_THAT(Send(worker_, reply), IsOk());
+  const WaitAnswer waiting = Await(worker_);
+  ASSERT_EQ(waiting.count(), 0);
+  // The coordinator opens a run at w-1 and waits: c-1 -> w-1 -> h-1.
+  Open("Builder", "e-2");
+  const WaitAnswer longer = Await(coordinator_, {run_id_});
+  ASSERT_EQ(longer.count(), 0);
+  // h-1 asks w-2, and w-2 would ask... nobody of the circle: allowed.
+  v1::SendRequest ask;
+  *ask.mutable_envelope() = Message("a-2");
+  ask.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_ASK);
+  ask.set_to("w-2");
+  ask.set_reach(v1::REACH_ACCOUNT);
+  ASSERT_THAT(Send(headless, ask), IsOk());
+  // w-2 asking c-1 would close w-2 -> c-1 -> w-1 -> h-1 -> w-2, but a question
+  // to one in a wait ends that wait.
+  EXPECT_THAT(Ask(other_, "Coordinator", "a-3"), IsOk());
+  EXPECT_TRUE(longer.Wait()->has_ask());
+  run_waits_.Drain();
+  Sync();
+}
+
+TEST_F(RunWaitsTest, AWaitThatWouldCloseACircleIsRefused) {
+  // h-1 works for w-1 and supervises h-2; each waits for the next.
+  const TestSession first = JoinHeadless("h-1", "w-1");
+  const TestSession second = JoinHeadless("h-2", "h-1");
+  JoinHeadless("h-3", "h-2");
+  ASSERT_THAT(Send(worker_, Opening("h-1", "e-1")), IsOk());
+  ASSERT_THAT(Send(first, Opening("h-2", "e-2")), IsOk());
+  const WaitAnswer outer = Await(worker_);
+  ASSERT_EQ(outer.count(), 0);
+  const WaitAnswer inner = Await(first);
+  ASSERT_EQ(inner.count(), 0);
+  // h-2 asks a session that waits for nobody: allowed; and that one asks w-1,
+  // which ends w-1's wait. No wait is left that could close a circle but this:
+  // a run of h-2 at w-1 can't be opened, so a circle of waits alone needs a
+  // headless worker that launched its supervisor.
+  JobRow job;
+  job.job_id = "job-of-w-1";
+  job.kind = v1::Job::KIND_OPEN;
+  job.requested_by = "h-2";
+  job.launcher = "headless";
+  job.created_at = job.updated_at = clock_.Now();
+  ASSERT_THAT(OnState([&] { return job_store_.Put(job); }), IsOk());
+  OnState([&] {
+    roster_.Find("w-1")->launch_job_id = "job-of-w-1";
+    return true;
+  });
+  ASSERT_THAT(Send(second, Opening("w-1", "e-3")), IsOk());
+  const auto refused = Await(second).Wait();
+  EXPECT_THAT(refused,
+              FailsWith(StatusCode::kFailedPrecondition, "WAIT_CYCLE"));
+  EXPECT_THAT(MessageOf(refused.status()), HasSubstr("waits for you"));
+  run_waits_.Drain();
+  Sync();
+}
+
+}  // namespace
+}  // namespace intercom
