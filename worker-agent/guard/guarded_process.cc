@@ -61,13 +61,12 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<std::string> VariablesOf(const GuardedCommand& command,
-                                     const std::string& id) {
-  std::string guards = id;
+std::vector<std::string> VariablesOf(const GuardedCommand& command) {
+  std::string guards = command.id;
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) {
     if (name == kGuardsVariable) {
-      guards = value + " " + id;
+      guards = value + " " + command.id;
     } else {
       variables.push_back(name + "=" + value);
     }
@@ -85,8 +84,8 @@ void SetNonBlocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-int SpawnGuard(const GuardedCommand& command, const std::string& id, int in,
-               int out, int err, int guard, pid_t& pid) {
+int SpawnGuard(const GuardedCommand& command, int in, int out, int err,
+               int guard, pid_t& pid) {
   std::vector<std::string> words = {
       command.agent_path,
       "--guard",
@@ -95,7 +94,7 @@ int SpawnGuard(const GuardedCommand& command, const std::string& id, int in,
       std::to_string(absl::ToInt64Milliseconds(command.grace)),
       "--"};
   words.insert(words.end(), command.argv.begin(), command.argv.end());
-  std::vector<std::string> variables = VariablesOf(command, id);
+  std::vector<std::string> variables = VariablesOf(command);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   // Ends that lie among the numbers to be taken must not be overwritten before
@@ -138,7 +137,7 @@ bool ReadNumber(const std::string& line, const std::string& word, int& number) {
 }  // namespace
 
 absl::StatusOr<GuardedProcess> GuardedProcess::Start(
-    const GuardedCommand& command, Random& random) {
+    const GuardedCommand& command) {
   const std::string program = command.argv.empty() ? "" : command.argv[0];
   Pipe in, out, err;
   int ends[2];
@@ -151,10 +150,10 @@ absl::StatusOr<GuardedProcess> GuardedProcess::Start(
     in.read.Set(open("/dev/null", O_RDONLY | O_CLOEXEC));
   }
   GuardedProcess process;
-  process.id_ = NewUuid(random);
+  process.id_ = command.id;
   if (const int error =
-          SpawnGuard(command, process.id_, in.read.get(), out.write.get(),
-                     err.write.get(), guard_end.get(), process.guard_pid_);
+          SpawnGuard(command, in.read.get(), out.write.get(), err.write.get(),
+                     guard_end.get(), process.guard_pid_);
       error != 0) {
     return StartFailed(error, "the guard of " + program + " in " +
                                   command.directory + " can't be started");

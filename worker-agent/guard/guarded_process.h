@@ -10,12 +10,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "broker/base/random.h"
 
 namespace intercom {
 
 // A program to run under a guard.
 struct GuardedCommand {
+  // Tells what this guard guards from what others do: a UUID.
+  std::string id;
   // The agent's own program, which becomes the guard.
   std::string agent_path;
   // `argv[0]` is a path. Nothing of it passes through a shell.
@@ -37,8 +38,7 @@ class GuardedProcess {
  public:
   // Blocks until the program runs. NOT_FOUND, PERMISSION_DENIED, UNAVAILABLE
   // (START_FAILED): it can't be run, and nothing was.
-  static absl::StatusOr<GuardedProcess> Start(const GuardedCommand& command,
-                                              Random& random);
+  static absl::StatusOr<GuardedProcess> Start(const GuardedCommand& command);
 
   GuardedProcess(GuardedProcess&& other) noexcept;
   GuardedProcess& operator=(GuardedProcess&&) = delete;

@@ -27,11 +27,13 @@ constexpr int kReadyFd = 3;
 constexpr size_t kMaxLineBytes = 4096;
 
 // Variables of the starter's session and terminal, by their beginnings.
-constexpr std::array<std::string_view, 15> kLeftOut = {"PI_SESSION",
+constexpr std::array<std::string_view, 17> kLeftOut = {"PI_SESSION",
                                                        "PI_INTERCOM_SESSION",
                                                        "PI_INTERCOM_WORKSPACE",
                                                        "PI_INTERCOM_LAUNCH",
                                                        "PI_INTERCOM_OUTLIVES",
+                                                       "PI_INTERCOM_GUARDS",
+                                                       "PI_INTERCOM_HEADLESS",
                                                        "TERM",
                                                        "COLORTERM",
                                                        "TMUX",

@@ -64,6 +64,7 @@ class GuardTest : public ::testing::Test {
   // The words of a shell, which writes pids of what it starts by `name`.
   GuardedCommand Shell(const std::string& script) {
     GuardedCommand command;
+    command.id = NewUuid(random_);
     command.agent_path = "/proc/self/exe";
     command.argv = {"/bin/sh", "-c", script};
     command.directory = folder_.path();
@@ -73,7 +74,7 @@ class GuardTest : public ::testing::Test {
   }
 
   GuardedProcess Start(const GuardedCommand& command) {
-    auto started = GuardedProcess::Start(command, random_);
+    auto started = GuardedProcess::Start(command);
     EXPECT_THAT(started, IsOk());
     return *std::move(started);
   }
@@ -177,16 +178,16 @@ TEST_F(GuardTest, GivesArgumentsDirectoryAndVariablesAsTheyAre) {
 TEST_F(GuardTest, RefusesWhatCannotBeRun) {
   GuardedCommand command = Shell("");
   command.argv = {folder_ / "missing"};
-  EXPECT_THAT(GuardedProcess::Start(command, random_),
+  EXPECT_THAT(GuardedProcess::Start(command),
               FailsWith(absl::StatusCode::kNotFound, "START_FAILED"));
   command = Shell("true");
   command.directory = folder_ / "missing";
-  EXPECT_THAT(GuardedProcess::Start(command, random_),
+  EXPECT_THAT(GuardedProcess::Start(command),
               FailsWith(absl::StatusCode::kNotFound, "START_FAILED"));
   std::ofstream(folder_ / "text") << "no program";
   command = Shell("");
   command.argv = {folder_ / "text"};
-  EXPECT_THAT(GuardedProcess::Start(command, random_),
+  EXPECT_THAT(GuardedProcess::Start(command),
               FailsWith(absl::StatusCode::kPermissionDenied, "START_FAILED"));
 }
 
@@ -308,8 +309,7 @@ TEST_F(GuardTest, KillingTheAgentEndsAllThatItStarted) {
   const pid_t agent = fork();
   ASSERT_GE(agent, 0);
   if (agent == 0) {
-    SystemRandom random;
-    const auto process = GuardedProcess::Start(command, random);
+    const auto process = GuardedProcess::Start(command);
     while (process.ok()) pause();
     _exit(1);
   }
