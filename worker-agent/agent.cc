@@ -12,6 +12,8 @@
 namespace intercom {
 namespace {
 
+constexpr char kWatchTopic[] = "watch";
+
 // The person's home directory; may be empty.
 std::string HomeOf(const LaunchRoom& room) {
   const auto found = room.around.environment.find("HOME");
@@ -97,7 +99,21 @@ Agent::Agent(Options options, int in, int out, Runners runners,
                     host_.Notify("tools/progress",
                                  {{"callId", call_id}, {"text", text}});
                   },
-              .open_pane = nullptr}) {}
+              .open_pane = nullptr}),
+      watches_(
+          runners.agent, clock, random, room_.around,
+          [this](const std::optional<WatchBulletin>& bulletin) {
+            SayWatched(bulletin);
+          },
+          [this](const std::string& call_id, const ToolResult& result) {
+            tools_.HandleWatched(call_id, result);
+          }) {
+  tools_.SetWatches(
+      {.call = [this](const Json& arguments,
+                      const std::string& id) { watches_.Call(arguments, id); },
+       .cancel =
+           [this](const std::string& id) { return watches_.Cancel(id); }});
+}
 
 void Agent::HandleNotification(const std::string& method, const Json& params) {
   v1::AttachRequest frame;
@@ -124,6 +140,11 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
     Publish();
   } else if (method == "job") {
     controls_.HandleJob(params);
+  } else if (method == "bulletin/shown") {
+    HandleBulletinShown(params);
+  } else if (method == "programs") {
+    SetPrograms(BoolOr(params, "allowed", false));
+    Publish();
   } else if (method == "goodbye") {
     Leave(GoodbyeReasonOf(params));
   } else {
@@ -165,6 +186,8 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
   hello_ = *std::move(hello);
   tools_.SetHost(HostLaunchOf(params));
   Apply(*settings);
+  watches_.SetDirectory(hello_.cwd());
+  SetPrograms(BoolOr(params, "programs", false));
   SPDLOG_INFO("session {} of {}", SafeLabel(hello_.session_id()),
               SafeLabel(hello_.host_kind()));
   respond(Json{{"agentVersion", INTERCOM_VERSION}, {"protocolVersion", 1}});
@@ -241,6 +264,29 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       // A hint, or from a newer broker.
       return;
   }
+}
+
+void Agent::SayWatched(const std::optional<WatchBulletin>& bulletin) {
+  if (!bulletin.has_value()) {
+    return host_.Notify("bulletin", {{"topic", kWatchTopic}, {"key", ""}});
+  }
+  host_.Notify("bulletin", {{"topic", kWatchTopic},
+                            {"key", bulletin->key},
+                            {"ids", bulletin->ids},
+                            {"content", bulletin->content},
+                            {"summary", bulletin->summary},
+                            {"quiet", false}});
+}
+
+void Agent::SetPrograms(bool allowed) {
+  view_.SetPrograms(allowed);
+  watches_.SetAllowed(allowed);
+}
+
+void Agent::HandleBulletinShown(const Json& params) {
+  if (StringOr(params, "topic", "") != kWatchTopic) return;
+  if (const auto key = StringField(params, "key")) return watches_.Shown(*key);
+  watches_.Told(StringsField(params, "ids"));
 }
 
 void Agent::ReportLoaded() {

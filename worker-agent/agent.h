@@ -19,6 +19,7 @@
 #include "worker-agent/session_view.h"
 #include "worker-agent/tab_title.h"
 #include "worker-agent/tool_calls.h"
+#include "worker-agent/watch/watch_calls.h"
 
 namespace intercom {
 
@@ -73,6 +74,11 @@ class Agent {
   void HandleLost();
   void HandleAsks(const v1::PendingAsks& asks);
 
+  // What the watches have to say, or nothing any more.
+  void SayWatched(const std::optional<WatchBulletin>& bulletin);
+  void SetPrograms(bool allowed);
+  void HandleBulletinShown(const Json& params);
+
   void ReportLoaded();
   void TakeEntry(const v1::AgentEntry& entry);
   v1::HostIdentity Identity() const;
@@ -105,6 +111,7 @@ class Agent {
   ChannelCalls channels_;
   TabTitle title_;
   ToolCalls tools_;
+  WatchCalls watches_;
 };
 
 }  // namespace intercom

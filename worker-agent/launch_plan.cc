@@ -19,7 +19,10 @@ constexpr std::string_view kNotInherited[] = {"COLORTERM",
                                               "PI_INTERCOM_STABLE_ID",
                                               "PI_INTERCOM_STATUS",
                                               "PI_INTERCOM_LAUNCH_TOKEN",
-                                              "PI_INTERCOM_JOB_ID"};
+                                              "PI_INTERCOM_JOB_ID",
+                                              "PI_INTERCOM_HEADLESS_SOCKET",
+                                              "PI_INTERCOM_GUARDS",
+                                              "PI_INTERCOM_OUTLIVES"};
 constexpr std::string_view kNotInheritedPrefixes[] = {
     "TERM",        "TMUX",         "HERDR_",
     "PI_SESSION_", "PI_SUBAGENT_", "SELESAI_SUBAGENT_"};
@@ -49,6 +52,9 @@ LaunchPlan PlanOf(const HostLaunch& host, const v1::BeginLaunchResponse& begun,
   LaunchPlan plan;
   plan.launcher = begun.job().launcher();
   plan.argv = host.argv;
+  if (plan.launcher == kHeadlessLauncher) {
+    plan.argv.insert(plan.argv.end(), {"--mode", "rpc"});
+  }
   plan.argv.insert(plan.argv.end(), {"-e", host.extension});
   if (!session_file.empty()) {
     plan.argv.insert(plan.argv.end(), {"--session", session_file});

@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "broker/base/clock.h"
@@ -15,6 +16,8 @@
 #include "broker/base/log.h"
 #include "broker/base/random.h"
 #include "worker-agent/agent.h"
+#include "worker-agent/guard/guard.h"
+#include "worker-agent/headless/headless.h"
 #include "worker-agent/host/private_stdout.h"
 #include "worker-agent/launch/launched_host.h"
 #include "worker-agent/launch_room.h"
@@ -128,6 +131,10 @@ int Run(const Flags& flags) {
 }  // namespace intercom
 
 int main(int argc, char** argv) {
+  // Its words are another program's and mean nothing here.
+  if (const auto guard = intercom::GuardOrderOf({argv + 1, argv + argc})) {
+    return intercom::RunGuard(*guard);
+  }
   intercom::Flags flags;
   CLI::App app("Links one agent session to the intercom broker");
   app.set_version_flag("--version", INTERCOM_VERSION);
@@ -143,8 +150,12 @@ int main(int argc, char** argv) {
   std::string launch_file;
   app.add_option("--launch", launch_file,
                  "Become the host that a launch file orders");
+  std::string headless_file;
+  app.add_option("--headless", headless_file,
+                 "Host, without a pane, the session that a launch file orders");
   CLI11_PARSE(app, argc, argv);
   if (!launch_file.empty()) return intercom::BecomeHost(launch_file);
+  if (!headless_file.empty()) return intercom::HostHeadless(headless_file);
   if (print_tools) {
     std::fputs(intercom::ToolReference().c_str(), stdout);
     return 0;

@@ -136,7 +136,7 @@ Json SessionView::ToJson() const {
   Json json = {{"connection", connection_},
                {"tools", ToolsFor({welcome_.operations().begin(),
                                    welcome_.operations().end()},
-                                  supervised_)},
+                                  supervised_, programs_)},
                {"instructions", Instructions()},
                {"statusText", StatusText()}};
   if (welcome_.role() != v1::ROLE_UNSPECIFIED) {

@@ -47,6 +47,8 @@ class SessionView {
 
   // Another program started the session as its child.
   void SetSupervised() { supervised_ = true; }
+  // Whether the session may run programs.
+  void SetPrograms(bool allowed) { programs_ = allowed; }
 
   // The instructions that hold once `entry` is loaded.
   std::string InstructionsWith(const v1::AgentEntry& entry) const;
@@ -63,6 +65,7 @@ class SessionView {
   std::string connection_ = "connecting";
   std::optional<absl::Status> error_;
   bool supervised_ = false;
+  bool programs_ = false;
   bool superseded_ = false;
   // No other state follows.
   bool final_ = false;

@@ -17,6 +17,7 @@ namespace {
 constexpr char kSendTool[] = "intercom_send";
 constexpr char kTalkTool[] = "intercom";
 constexpr char kSupervisorTool[] = "contact_supervisor";
+constexpr char kWatchTool[] = "intercom_watch";
 
 absl::Status NotConnected() {
   return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
@@ -95,6 +96,8 @@ bool ToolCalls::Talk(const std::string& name, const Json& arguments,
     peers_.Intercom(arguments, call);
   } else if (name == kSupervisorTool) {
     peers_.ContactSupervisor(arguments, call);
+  } else if (name == kWatchTool && watches_.call != nullptr) {
+    watches_.call(arguments, call.call_id);
   } else {
     return false;
   }
@@ -227,6 +230,11 @@ void ToolCalls::Cancel(const Json& params) {
   if (!open_.contains(call_id) || peers_.Cancel(call_id)) return;
   if (const auto result = launches_.Cancel(call_id); result.has_value()) {
     return Answer(call_id, *result);
+  }
+  if (watches_.cancel != nullptr) {
+    if (const auto result = watches_.cancel(call_id); result.has_value()) {
+      return Answer(call_id, *result);
+    }
   }
   // A send says by itself whether it may have happened.
   link_.CancelSubmit(call_id);

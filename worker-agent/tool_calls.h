@@ -34,6 +34,17 @@ class ToolCalls {
     launches_.SetHost(std::move(host));
   }
 
+  // What intercom_watch is called with, and its calls are cancelled by;
+  // HandleWatched() takes the answers.
+  struct Watches {
+    std::function<void(const Json& arguments, const std::string& call_id)> call;
+    std::function<std::optional<ToolResult>(const std::string& call_id)> cancel;
+  };
+  void SetWatches(Watches watches) { watches_ = std::move(watches); }
+  void HandleWatched(const std::string& call_id, const ToolResult& result) {
+    Answer(call_id, result);
+  }
+
   // The `tools/call` request. A refusal is a result that says so; an error of
   // the request itself means that it can't be read.
   void Call(const Json& params, JsonRpc::Respond respond);
@@ -67,7 +78,8 @@ class ToolCalls {
 
   // `repeated`: an agent that has died may have made the call.
   void Send(const Json& arguments, const std::string& call_id, bool repeated);
-  // The call of a tool for talking to other sessions; false for others.
+  // The call of a tool for talking to other sessions, or one that needs none of
+  // them; false for others.
   bool Talk(const std::string& name, const Json& arguments,
             const PeerCalls::Call& call);
   void Dispatch(const std::string& name, const Json& arguments,
@@ -88,6 +100,7 @@ class ToolCalls {
   LaunchCalls launches_;
   PaneOpener panes_;
   PeerCalls peers_;
+  Watches watches_;
 };
 
 }  // namespace intercom

@@ -113,10 +113,12 @@ std::vector<int64_t> Ancestry(int64_t pid) {
   std::vector<int64_t> found;
   while (pid > 1 && found.size() < kMaxAncestors) {
     found.push_back(pid);
-    pid = NumberAt(StatFields(pid), 1);
+    pid = ParentOf(pid);
   }
   return found;
 }
+
+int64_t ParentOf(int64_t pid) { return NumberAt(StatFields(pid), 1); }
 
 std::string EnvironmentOf(int64_t pid, std::string_view name) {
   const std::string block = ReadAll(ProcPath(pid, "environ"));

@@ -16,6 +16,9 @@ namespace intercom {
 // `pid` and its ancestors, nearest first, without pid 1. At most 64.
 std::vector<int64_t> Ancestry(int64_t pid);
 
+// The parent of `pid`, 0 if there is no such process.
+int64_t ParentOf(int64_t pid);
+
 // The value of one variable of the environment with which `pid` was started.
 // Empty if it is not set or can't be read.
 std::string EnvironmentOf(int64_t pid, std::string_view name);

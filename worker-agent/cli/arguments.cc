@@ -43,6 +43,17 @@ void AddWork(CLI::App& app, Arguments& arguments,
                     "Ask the attached ones on the spot");
   workers->callback([&] { arguments.command = Command::kWorkers; });
 
+  CLI::App* view = app.add_subcommand(
+      "view", "See what a headless worker does, until it ends or Ctrl-C");
+  view->add_option("name", arguments.session,
+                   "Name, session id or the beginning of one, or job id")
+      ->required();
+  view->add_flag_callback(
+      "--no-follow", [&arguments] { arguments.follow = false; },
+      "Print what there is and end");
+  add_directory(view);
+  view->callback([&] { arguments.command = Command::kView; });
+
   CLI::App* jobs =
       app.add_subcommand("jobs", "List jobs: launches, stops and closes");
   add_directory(jobs);

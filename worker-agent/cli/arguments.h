@@ -18,6 +18,7 @@ enum class Command {
   kJobResolve,
   kCoordinatorTake,
   kObservations,
+  kView,
   kBrokerStart,
   kBrokerStop,
   kBrokerRestart,
@@ -40,8 +41,10 @@ struct Arguments {
   bool all = false;
   // workers: ask the sessions on the spot.
   bool probe = false;
-  // workers: one of them. observations: of one session.
+  // workers, view: one of them. observations: of one session.
   std::string session;
+  // view: stay until the worker ends.
+  bool follow = true;
   std::string to;
   std::string text;
   // send: the envelope id of an earlier attempt. status, job: what to look up.

@@ -16,6 +16,7 @@
 #include "worker-agent/cli/broker_control.h"
 #include "worker-agent/cli/command_context.h"
 #include "worker-agent/cli/report.h"
+#include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_commands.h"
 #include "worker-agent/link/broker_starter.h"
 
@@ -64,6 +65,8 @@ class Runner {
         return TakeCoordinator(context_);
       case Command::kObservations:
         return ShowObservations(context_);
+      case Command::kView:
+        return ViewWorker(context_, home_);
       case Command::kBrokerStart:
         return Start();
       case Command::kBrokerStop:

@@ -17,9 +17,11 @@
 namespace intercom {
 namespace {
 
-constexpr std::array<const char*, 5> kSessionVariables = {
+constexpr std::array<const char*, 8> kSessionVariables = {
     "PI_SESSION_ID", "PI_INTERCOM_SESSION", "PI_INTERCOM_WORKSPACE",
-    "PI_INTERCOM_LAUNCH_TOKEN", "PI_INTERCOM_JOB_ID"};
+    "PI_INTERCOM_LAUNCH_TOKEN", "PI_INTERCOM_JOB_ID", kHeadlessSocketVariable,
+    // Whatever guards this session guards none that it launches.
+    "PI_INTERCOM_GUARDS", "PI_INTERCOM_OUTLIVES"};
 constexpr std::array<const char*, 5> kHerdrVariables = {
     "HERDR_ENV", "HERDR_SOCKET_PATH", "HERDR_WORKSPACE_ID", "HERDR_TAB_ID",
     "HERDR_PANE_ID"};
@@ -50,10 +52,12 @@ absl::Status CheckTexts(const LaunchPlan& plan) {
 }
 
 absl::Status Check(const LaunchPlan& plan, const Surroundings& around) {
-  if (plan.launcher != "tmux" && plan.launcher != "herdr") {
+  if (plan.launcher != "tmux" && plan.launcher != "herdr" &&
+      plan.launcher != kHeadlessLauncher) {
     return LauncherUnavailable(
         "there is no launcher \"" + SafeLabel(plan.launcher) +
-        "\"; choose herdr or tmux with intercom_set_multiplexer");
+        "\"; choose herdr or tmux with intercom_set_multiplexer, or name "
+        "launcher: headless in this call");
   }
   if (absl::Status texts = CheckTexts(plan); !texts.ok()) return texts;
   std::error_code ignored;
@@ -116,12 +120,13 @@ Environment WithoutSession(Environment environment,
   return environment;
 }
 
-std::vector<std::string> NotInherited(const std::string& other_panes) {
+std::vector<std::string> NotInherited(const std::string& launcher) {
   std::vector<std::string> names(kSessionVariables.begin(),
                                  kSessionVariables.end());
-  if (other_panes == "HERDR") {
+  if (launcher != "herdr") {
     names.insert(names.end(), kHerdrVariables.begin(), kHerdrVariables.end());
-  } else {
+  }
+  if (launcher != "tmux") {
     names.insert(names.end(), kTmuxVariables.begin(), kTmuxVariables.end());
   }
   return names;
@@ -141,20 +146,22 @@ Launch StartHostWith(const LaunchPlan& plan, const Surroundings& around,
   PruneLaunchFiles(around.home, clock.Now());
   LaunchPlan clean = plan;
   clean.title = SafeLabel(plan.title);
-  absl::StatusOr<LaunchFile> file = LaunchFile::Write(
-      around.home,
-      {.argv = plan.argv,
-       .directory = plan.directory,
-       .environment = plan.environment,
-       .unset = NotInherited(plan.launcher == "tmux" ? "HERDR" : "TMUX")},
-      random);
+  absl::StatusOr<LaunchFile> file =
+      LaunchFile::Write(around.home,
+                        {.argv = plan.argv,
+                         .directory = plan.directory,
+                         .environment = plan.environment,
+                         .unset = NotInherited(plan.launcher)},
+                        random);
   if (!file.ok()) return NotLaunched(file.status());
   const CommandRunner runner(clock, WithoutSession(around.environment, {}),
                              limits);
   const LaunchTools tools = {
       around, runner, random, {around.agent_path, "--launch", file->path()}};
-  Launch launch = plan.launcher == "tmux" ? LaunchInTmux(clean, tools)
-                                          : LaunchInHerdr(clean, tools);
+  Launch launch = plan.launcher == kHeadlessLauncher
+                      ? LaunchHeadless(file->path(), tools)
+                  : plan.launcher == "tmux" ? LaunchInTmux(clean, tools)
+                                            : LaunchInHerdr(clean, tools);
   if (launch.status.ok() && launch.host_pid == 0 && launch.pane.pid() > 0 &&
       StartTicksOf(launch.pane.pid()) == 0) {
     launch.status = LaunchFailed(

@@ -13,6 +13,17 @@ namespace intercom {
 
 using Environment = std::map<std::string, std::string>;
 
+// The launcher that shows a host nowhere: it runs `intercom-agent --headless`,
+// which hosts it.
+inline constexpr char kHeadlessLauncher[] = "headless";
+// In the environment of what such a host runs: the socket on which its output
+// can be followed.
+inline constexpr char kHeadlessSocketVariable[] = "PI_INTERCOM_HEADLESS_SOCKET";
+
+// Where a headless host of the launch `job_id` can be followed.
+std::string HeadlessSocketPath(const std::string& home,
+                               const std::string& job_id);
+
 // What this process knows of where it runs.
 struct Surroundings {
   // Of this process: TMUX, HERDR_SOCKET_PATH, PATH and so on.
@@ -25,7 +36,7 @@ struct Surroundings {
 
 // What to start, and where it is to show.
 struct LaunchPlan {
-  // "herdr" or "tmux".
+  // "herdr", "tmux" or "headless".
   std::string launcher;
   // The program and its arguments. Nothing of it passes through a shell.
   std::vector<std::string> argv;

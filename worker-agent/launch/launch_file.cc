@@ -15,6 +15,7 @@
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "worker-agent/launch/private_directory.h"
 
 namespace intercom {
 namespace {
@@ -32,18 +33,7 @@ absl::Status Invalid(const std::string& why) {
 // `<home>/launch`, there and private.
 absl::StatusOr<std::string> MakeDirectory(const std::string& home) {
   const std::string path = home + "/launch";
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return ErrnoError(errno, path);
-  }
-  struct stat facts;
-  if (lstat(path.c_str(), &facts) != 0) return ErrnoError(errno, path);
-  if (!S_ISDIR(facts.st_mode) || facts.st_uid != getuid() ||
-      (facts.st_mode & 077) != 0) {
-    return Error(absl::StatusCode::kPermissionDenied, "LAUNCH_DIRECTORY_UNSAFE",
-                 path +
-                     " must be a directory that only you may enter; "
-                     "remove it, or chmod 700 it");
-  }
+  INTERCOM_RETURN_IF_ERROR(MakePrivateDirectory(path));
   return path;
 }
 

@@ -29,6 +29,8 @@ struct LaunchTools {
 // whether the agent took its order.
 Launch LaunchInTmux(const LaunchPlan& plan, const LaunchTools& tools);
 Launch LaunchInHerdr(const LaunchPlan& plan, const LaunchTools& tools);
+// `launch_file` is the order that the hosting process takes.
+Launch LaunchHeadless(const std::string& launch_file, const LaunchTools& tools);
 
 // A launch of which nothing was made.
 Launch NotLaunched(absl::Status status);
@@ -45,10 +47,10 @@ absl::Status LaunchFailed(const std::string& why);
 Environment WithoutSession(Environment environment,
                            const std::vector<std::string>& also);
 
-// What a host must not inherit through its pane from whatever started the
-// pane's server: another session's variables, and the panes of `other_panes`
-// ("HERDR", "TMUX"), a multiplexer that this one may run in.
-std::vector<std::string> NotInherited(const std::string& other_panes);
+// What a host that `launcher` starts must not inherit from whatever started
+// that launcher's server: another session's variables, and the panes of other
+// multiplexers, which this one may run in.
+std::vector<std::string> NotInherited(const std::string& launcher);
 
 // How to fill in a process: its start, if it runs.
 void SetHost(Launch& launch, int64_t pid);

@@ -45,6 +45,8 @@ std::unique_ptr<Multiplexer> MakeTmux(const CommandRunner& runner,
                                       const std::string& socket);
 std::unique_ptr<Multiplexer> MakeHerdr(const CommandRunner& runner,
                                        const std::string& socket);
+// What hosts a session that has no pane is looked at as one.
+std::unique_ptr<Multiplexer> MakeHeadless(const std::string& socket);
 
 // PANE_UNKNOWN, saying why.
 absl::Status PaneUnknown(const std::string& why);

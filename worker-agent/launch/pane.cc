@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,12 +39,14 @@ absl::Status Mismatch(const std::string& why) {
 
 std::unique_ptr<Multiplexer> MultiplexerOf(const v1::Pane& pane,
                                            const CommandRunner& runner) {
+  if (pane.launcher() == kHeadlessLauncher) return MakeHeadless(pane.server());
   return pane.launcher() == "tmux" ? MakeTmux(runner, pane.server())
                                    : MakeHerdr(runner, pane.server());
 }
 
 bool IsKnown(const v1::Pane& pane) {
-  return pane.launcher() == "tmux" || pane.launcher() == "herdr";
+  return pane.launcher() == "tmux" || pane.launcher() == "herdr" ||
+         pane.launcher() == kHeadlessLauncher;
 }
 
 bool Runs(int64_t pid, int64_t start_ticks) {
@@ -76,6 +79,13 @@ std::vector<v1::Pane> NamedPanes(const Environment& environment) {
     pane.set_launcher("tmux");
     pane.set_server(socket);
     pane.set_pane(tmux_pane);
+  }
+  const std::string hosted = ValueOf(environment, kHeadlessSocketVariable);
+  if (!hosted.empty()) {
+    v1::Pane& pane = panes.emplace_back();
+    pane.set_launcher(kHeadlessLauncher);
+    pane.set_server(hosted);
+    pane.set_pane(std::filesystem::path(hosted).stem());
   }
   return panes;
 }

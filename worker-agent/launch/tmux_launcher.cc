@@ -97,9 +97,11 @@ Launch InNewWindow(const LaunchPlan& plan, const LaunchTools& tools) {
 }
 
 Launch InNewSession(const LaunchPlan& plan, const LaunchTools& tools) {
-  // A server may be started by this, and lasts.
-  const CommandRunner runner = tools.runner.With(
-      WithoutSession(tools.around.environment, NotInherited("TMUX")));
+  // A server may be started by this, and lasts, whatever guards this session.
+  Environment environment =
+      WithoutSession(tools.around.environment, NotInherited("herdr"));
+  environment["PI_INTERCOM_OUTLIVES"] = "1";
+  const CommandRunner runner = tools.runner.With(std::move(environment));
   std::string directory = ValueOf(plan.environment, "PI_INTERCOM_WORKSPACE");
   if (directory.empty()) directory = plan.directory;
   for (int attempt = 1; attempt <= kMaxSessionsOfAName; ++attempt) {

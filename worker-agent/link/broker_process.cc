@@ -27,10 +27,13 @@ constexpr int kReadyFd = 3;
 constexpr size_t kMaxLineBytes = 4096;
 
 // Variables of the starter's session and terminal, by their beginnings.
-constexpr std::array<std::string_view, 14> kLeftOut = {"PI_SESSION",
+constexpr std::array<std::string_view, 17> kLeftOut = {"PI_SESSION",
                                                        "PI_INTERCOM_SESSION",
                                                        "PI_INTERCOM_WORKSPACE",
                                                        "PI_INTERCOM_LAUNCH",
+                                                       "PI_INTERCOM_OUTLIVES",
+                                                       "PI_INTERCOM_GUARDS",
+                                                       "PI_INTERCOM_HEADLESS",
                                                        "TERM",
                                                        "COLORTERM",
                                                        "TMUX",
@@ -152,6 +155,9 @@ std::vector<std::string> BrokerEnvironment(const char* const* environment) {
     }
     if (keep) kept.emplace_back(variable);
   }
+  // It stays when the guards above its starter end what they guard (room
+  // `guard`).
+  kept.emplace_back("PI_INTERCOM_OUTLIVES=1");
   return kept;
 }
 

@@ -73,7 +73,8 @@ const std::vector<Tool>& AllTools() {
                             ReportWorkTool(),     StopWorkerTool(),
                             CloseWorkerTool(),    ReportHandoffTool(),
                             ResumeWorkerTool(),   RemoveWorkerTool(),
-                            SetMultiplexerTool(), RegisterTool()};
+                            SetMultiplexerTool(), RegisterTool(),
+                            WatchTool()};
   return *kTools;
 }
 
@@ -84,12 +85,15 @@ const Tool* FindTool(std::string_view name) {
   return nullptr;
 }
 
-Json ToolsFor(const std::vector<std::string>& operations, bool has_supervisor) {
+Json ToolsFor(const std::vector<std::string>& operations, bool has_supervisor,
+              bool may_run_programs) {
   Json tools = Json::array();
   for (const Tool& tool : AllTools()) {
     if (tool.needs_supervisor && !has_supervisor) continue;
-    if (std::find(operations.begin(), operations.end(), tool.operation) !=
-        operations.end()) {
+    if (tool.needs_programs && !may_run_programs) continue;
+    if (tool.operation.empty() ||
+        std::find(operations.begin(), operations.end(), tool.operation) !=
+            operations.end()) {
       tools.push_back(ToJson(tool));
     }
   }

@@ -18,9 +18,9 @@ const Tool* FindTool(std::string_view name);
 
 // The tools that a session with these operations has, as the `session`
 // notification carries them. `has_supervisor`: another program started the
-// session as its child.
+// session as its child. `may_run_programs`: the host says so.
 Json ToolsFor(const std::vector<std::string>& operations,
-              bool has_supervisor = false);
+              bool has_supervisor = false, bool may_run_programs = false);
 
 // OK if `arguments` keep the tool's schema, else INVALID_ARGUMENT
 // (ARGUMENT_INVALID) naming the argument and the limit. Lengths are counted in

@@ -21,13 +21,15 @@ struct Tool {
   // JSON Schema of the arguments: an object of strings, integers, booleans,
   // arrays and objects of the like.
   Json parameters;
-  // The name in the permission table that a session needs.
+  // The name in the permission table that a session needs; empty for none.
   std::string operation;
   // What a call changes: "nothing", "config" (the file itself, perhaps more),
-  // "worker" or "mail".
+  // "worker", "mail" or "programs" (it starts and ends some).
   std::string effect;
   // Whether only sessions have it that another program started as its child.
   bool needs_supervisor = false;
+  // Whether only sessions have it that may run programs.
+  bool needs_programs = false;
 };
 
 // The tools, by what they are about; AllTools() puts them in order.
@@ -51,6 +53,7 @@ Tool RegisterTool();
 
 Tool IntercomTool();
 Tool ContactSupervisorTool();
+Tool WatchTool();
 
 // Parts of a schema.
 Json TextSchema(std::string_view description, int min, int max);

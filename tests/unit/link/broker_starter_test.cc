@@ -150,13 +150,14 @@ TEST_F(BrokerStarterTest, AMissingBrokerIsToldInWords) {
   unsetenv("PI_INTERCOM_BROKER");
 }
 
-TEST(BrokerEnvironmentTest, LeavesSessionAndTerminalOut) {
+TEST(BrokerEnvironmentTest, LeavesSessionAndTerminalOutAndOutlivesGuards) {
   const char* const environment[] = {
       "PATH=/bin",  "PI_SESSION_ID=x", "PI_INTERCOM_SESSION=x",
       "TERM=xterm", "TMUX_PANE=%1",    "PI_INTERCOM_HOME=/h",
       "HOME=/root", "HERDR_ENV=1",     nullptr};
   EXPECT_THAT(BrokerEnvironment(environment),
-              ElementsAre("PATH=/bin", "PI_INTERCOM_HOME=/h", "HOME=/root"));
+              ElementsAre("PATH=/bin", "PI_INTERCOM_HOME=/h", "HOME=/root",
+                          "PI_INTERCOM_OUTLIVES=1"));
 }
 
 TEST(ReadyLineTest, ReadsPortsAndErrors) {

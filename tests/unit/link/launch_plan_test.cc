@@ -50,6 +50,14 @@ TEST(LaunchPlanTest, ASavedSessionIsOpenedByItsFile) {
                           "--session", "/s/one two.jsonl"));
 }
 
+TEST(LaunchPlanTest, AHeadlessOneSpeaksRpc) {
+  v1::BeginLaunchResponse begun = Begun();
+  begun.mutable_job()->set_launcher("headless");
+  EXPECT_THAT(PlanOf(Host(), begun, Around(), "/s/one.jsonl").argv,
+              ElementsAre("/bin/node", "/lib/pi.js", "--mode", "rpc", "-e",
+                          "/ext/index.ts", "--session", "/s/one.jsonl"));
+}
+
 TEST(LaunchPlanTest, TheHostIsToldItsStateWorkspaceTokenAndJob) {
   EXPECT_THAT(PlanOf(Host(), Begun(), Around(), "").environment,
               UnorderedElementsAre(Pair("PATH", "/bin"),
@@ -80,6 +88,9 @@ TEST(LaunchPlanTest, NothingOfTheOwnTerminalShellOrSessionIsInherited) {
                            "PI_INTERCOM_SESSION",
                            "PI_INTERCOM_LAUNCH_TOKEN",
                            "PI_INTERCOM_JOB_ID",
+                           "PI_INTERCOM_HEADLESS_SOCKET",
+                           "PI_INTERCOM_GUARDS",
+                           "PI_INTERCOM_OUTLIVES",
                            "PI_SESSION_ID",
                            "PI_SESSION_FILE"}) {
     own[name] = "x";

@@ -46,7 +46,16 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
                  "intercom_resume_worker worker.resume worker",
                  "intercom_remove_worker worker.remove config",
                  "intercom_set_multiplexer workspace.multiplexer config",
-                 "intercom_register registration.repeat mail"));
+                 "intercom_register registration.repeat mail",
+                 "intercom_watch  programs"));
+}
+
+TEST(CatalogueTest, WhoMayRunProgramsMayWatchThem) {
+  EXPECT_TRUE(ToolsFor({}).empty());
+  const Json tools =
+      ToolsFor({}, /*has_supervisor=*/false, /*may_run_programs=*/true);
+  ASSERT_EQ(tools.size(), 1);
+  EXPECT_EQ(tools[0]["name"], "intercom_watch");
 }
 
 TEST(CatalogueTest, ACoordinatorLeadsAndAWorkerReports) {
