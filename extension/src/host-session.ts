@@ -10,6 +10,7 @@ import type { Timers } from "./timers.ts";
 import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
 import { AskLines } from "./ui/asks.ts";
 import { safely } from "./ui/frame.ts";
+import { plainLines } from "./ui/plain.ts";
 import { peerCallLine, toolCallLine, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
 
 const STATUS_KEY = "intercom";
@@ -77,7 +78,7 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 		},
 		hasUI: () => ctx.hasUI,
 		confirm: (title, text, signal) => ctx.ui.confirm(title, text, { signal }),
-		notify: ({ level, text }) => ctx.ui.notify(text, level),
+		notify: ({ level, text }) => ctx.ui.notify(plainLines(text).join("\n"), level),
 		figures: () => {
 			const usage = ctx.getContextUsage();
 			return {

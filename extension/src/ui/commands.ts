@@ -1,7 +1,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { PeerSession, SessionList } from "../peers.ts";
 import type { Timers } from "../timers.ts";
-import { plainLine } from "./plain.ts";
+import { nameLabel, plainLine } from "./plain.ts";
 import { type Opening, type PeerLink, Screens } from "./screens.ts";
 
 const PREFIX_LEAST = 6;
@@ -81,7 +81,7 @@ export function addCommands(pi: ExtensionAPI, place: CommandPlace): void {
 
 /** Tells an agent, or a person, how to reach this session. */
 export function handOff(name: string, target: string): string {
-	const called = plainLine(name, 80);
+	const called = nameLabel(name);
 	return `The session ${called === "" ? "" : `"${called}" `}is reached through intercom as "${target}": intercom({ action: "send", to: "${target}", message: "…" })`;
 }
 
