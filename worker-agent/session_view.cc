@@ -121,7 +121,7 @@ std::string SessionView::StatusText() const {
   }
   std::string text = "intercom: ";
   if (welcome_.role() == v1::ROLE_WORKER && welcome_.has_agent_entry()) {
-    text += SafeLabel(welcome_.agent_entry().name(), 40) + " ";
+    text += NameLabel(welcome_.agent_entry().name(), 40) + " ";
     text += loaded_.has_value() ? "(worker)" : "(worker, not loaded)";
   } else {
     text += RoleName(welcome_.role());

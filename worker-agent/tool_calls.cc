@@ -66,7 +66,7 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   if (tool == nullptr) {
     return respond(
         RenderError(Error(absl::StatusCode::kNotFound, "UNKNOWN_TOOL",
-                          "there is no tool " + SafeLabel(name)))
+                          "there is no tool " + QuotedLine(name)))
             .ToJson());
   }
   const Json& given = Field(params, "arguments");

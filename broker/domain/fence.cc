@@ -1,92 +1,134 @@
 #include "broker/domain/fence.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "broker/domain/control_scan.h"
 
 namespace intercom {
 namespace {
 
-constexpr uint32_t kInvalid = 0xffffffff;
-constexpr char kReplacement[] = "\xef\xbf\xbd";
-// An escape sequence longer than this is no sequence of any terminal.
-constexpr size_t kMaxSequenceBytes = 4096;
+constexpr char kFallback[] = "unnamed";
+constexpr char kNameSigns[] = "._@+#-";
+constexpr size_t kMaxName = 80;
+// More marks on one letter than any language has. It also bounds the work of
+// putting them in order.
+constexpr int kMaxMarks = 6;
 
-// Decodes one code point at `at` and moves past it. An invalid byte gives
-// kInvalid and moves by one.
-uint32_t NextCodePoint(std::string_view text, size_t& at) {
-  const auto byte = [&](size_t i) {
-    return static_cast<unsigned char>(text[i]);
-  };
-  const unsigned char first = byte(at);
-  if (first < 0x80) {
-    ++at;
-    return first;
+struct Free {
+  void operator()(utf8proc_uint8_t* text) const { std::free(text); }
+};
+
+bool IsMark(uint32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return true;
+    default:
+      return false;
   }
-  size_t length = 0;
-  uint32_t value = 0;
-  uint32_t smallest = 0;
-  if ((first & 0xe0) == 0xc0) {
-    length = 2, value = first & 0x1f, smallest = 0x80;
-  } else if ((first & 0xf0) == 0xe0) {
-    length = 3, value = first & 0x0f, smallest = 0x800;
-  } else if ((first & 0xf8) == 0xf0) {
-    length = 4, value = first & 0x07, smallest = 0x10000;
-  }
-  if (length == 0 || at + length > text.size()) {
-    ++at;
-    return kInvalid;
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) {
-      ++at;
-      return kInvalid;
-    }
-    value = (value << 6) | (byte(at + i) & 0x3f);
-  }
-  if (value < smallest || value > 0x10ffff ||
-      (value >= 0xd800 && value <= 0xdfff)) {
-    ++at;
-    return kInvalid;
-  }
-  at += length;
-  return value;
 }
 
-bool IsBidi(uint32_t c) {
-  return c == 0x061c || c == 0x200e || c == 0x200f ||
-         (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+// Letters that are drawn like the marks that an attribution is built with.
+bool LooksLikePunctuation(uint32_t c) {
+  return (c >= 0x01c0 && c <= 0x01c3) || (c >= 0x02b0 && c <= 0x02ff) ||
+         c == 0x119e || c == 0x1427 || c == 0x1433 || c == 0x1438 ||
+         c == 0xa78f || (c >= 0xa4f8 && c <= 0xa4fd);
 }
 
-bool IsControl(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 ||
-         c == 0xfeff;
+bool IsLetterOrDigit(uint32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+      return !LooksLikePunctuation(c);
+    default:
+      return false;
+  }
 }
 
-// The end of the escape sequence that starts at `at` (an ESC), or `at` + 1 if
-// it is not terminated within bounds.
-size_t EndOfEscape(std::string_view text, size_t at) {
-  const size_t limit = std::min(text.size(), at + kMaxSequenceBytes);
-  size_t i = at + 1;
-  if (i >= limit) return at + 1;
-  const char kind = text[i];
-  if (kind == '[') {  // CSI: parameters, then a final byte 0x40 to 0x7e
-    for (++i; i < limit; ++i) {
-      if (text[i] >= 0x40 && text[i] <= 0x7e) return i + 1;
-      if (text[i] < 0x20 || text[i] == 0x7f) break;
-    }
-    return at + 2;
+// `text` in NFKC and without what is shown nowhere. Reads so much of it as can
+// matter to a label of `max_characters`.
+std::string Normalized(std::string_view text, size_t max_characters) {
+  const std::string clean = StripControls(text);
+  std::string bounded;
+  int marks = 0;
+  const size_t limit = 8 * max_characters + 256;
+  size_t characters = 0;
+  for (size_t at = 0; at < clean.size() && characters < limit; ++characters) {
+    const size_t start = at;
+    marks = IsMark(NextCodePoint(clean, at)) ? marks + 1 : 0;
+    if (marks <= kMaxMarks) bounded.append(clean, start, at - start);
   }
-  if (kind == ']' || kind == 'P' || kind == 'X' || kind == '^' ||
-      kind == '_') {  // a string, ended by BEL or ESC backslash
-    for (++i; i < limit; ++i) {
-      if (text[i] == '\a') return i + 1;
-      if (text[i] == '\x1b' && i + 1 < limit && text[i + 1] == '\\') {
-        return i + 2;
-      }
+  utf8proc_uint8_t* mapped = nullptr;
+  const utf8proc_ssize_t size = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(bounded.data()),
+      static_cast<utf8proc_ssize_t>(bounded.size()), &mapped,
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPAT |
+                                     UTF8PROC_COMPOSE | UTF8PROC_IGNORE));
+  const std::unique_ptr<utf8proc_uint8_t, Free> owned(mapped);
+  if (size < 0) return "";
+  return std::string(reinterpret_cast<const char*>(mapped),
+                     static_cast<size_t>(size));
+}
+
+// The label of `text` that keeps letters, their marks, digits and `signs`, and
+// has `gap` where there is something else between them.
+std::string Kept(std::string_view text, size_t max_characters,
+                 std::string_view signs, char gap) {
+  const std::string normal = Normalized(text, max_characters);
+  std::string out;
+  size_t characters = 0;
+  int marks = 0;
+  bool is_after_letter = false;
+  bool has_gap = false;
+  for (size_t at = 0; at < normal.size();) {
+    const size_t start = at;
+    const uint32_t c = NextCodePoint(normal, at);
+    const bool is_letter = IsLetterOrDigit(c);
+    marks = IsMark(c) ? marks + 1 : 0;
+    const bool is_kept =
+        marks > 0
+            ? is_after_letter && marks <= kMaxMarks
+            : is_letter || (c < 0x80 && signs.find(static_cast<char>(c)) !=
+                                            std::string::npos);
+    if (marks == 0) is_after_letter = is_letter;
+    if (!is_kept) {
+      // A mark too many is no gap.
+      if (marks == 0) has_gap = !out.empty();
+      continue;
     }
-    return at + 2;
+    if (characters + (has_gap ? 2 : 1) > max_characters) break;
+    if (has_gap) {
+      out += gap;
+      ++characters;
+      has_gap = false;
+    }
+    out.append(normal, start, at - start);
+    ++characters;
   }
-  return kind >= 0x20 && kind < 0x7f ? at + 2 : at + 1;
+  return out;
+}
+
+// A label of signs alone names nobody.
+bool HasLetterOrDigit(std::string_view label) {
+  for (size_t at = 0; at < label.size();) {
+    if (IsLetterOrDigit(NextCodePoint(label, at))) return true;
+  }
+  return false;
+}
+
+std::string OrFallback(std::string label) {
+  return HasLetterOrDigit(label) ? std::move(label) : kFallback;
 }
 
 }  // namespace
@@ -94,34 +136,13 @@ size_t EndOfEscape(std::string_view text, size_t at) {
 std::optional<size_t> CountCharacters(std::string_view text) {
   size_t count = 0;
   for (size_t at = 0; at < text.size(); ++count) {
-    if (NextCodePoint(text, at) == kInvalid) return std::nullopt;
+    if (NextCodePoint(text, at) == kNoCodePoint) return std::nullopt;
   }
   return count;
 }
 
 std::string StripControls(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    if (text[at] == '\x1b') {
-      at = EndOfEscape(text, at);
-      continue;
-    }
-    const size_t start = at;
-    const uint32_t c = NextCodePoint(text, at);
-    if (c == kInvalid) {
-      out += kReplacement;
-    } else if (c == '\r') {
-      if (at >= text.size() || text[at] != '\n') out += '\n';
-    } else if (c == '\n' || c == '\t') {
-      out += static_cast<char>(c);
-    } else if (c == 0x2028 || c == 0x2029 || c == 0x85) {
-      out += '\n';
-    } else if (!IsControl(c) && !IsBidi(c)) {
-      out.append(text.substr(start, at - start));
-    }
-  }
-  return out;
+  return ControlScan(text).Strip();
 }
 
 std::string FenceText(std::string_view body) {
@@ -155,7 +176,37 @@ std::string SafeLabel(std::string_view label, size_t max_characters) {
     out.append(clean, start, at - start);
     ++characters;
   }
-  return out.empty() ? "unnamed" : out;
+  return out.empty() ? kFallback : out;
+}
+
+std::string QuotedLine(std::string_view text, size_t max_characters) {
+  std::string line = SafeLabel(text, max_characters);
+  std::replace(line.begin(), line.end(), '"', '\'');
+  return "\"" + line + "\"";
+}
+
+std::string MarkedLine(std::string_view text, size_t max_characters) {
+  const std::string line = SafeLabel(text, max_characters);
+  return Kept(line, max_characters, "._@+#-:/~", ' ') == line
+             ? line
+             : QuotedLine(line, max_characters);
+}
+
+std::string NameLabel(std::string_view name, size_t max_characters) {
+  return OrFallback(Kept(name, max_characters, kNameSigns, ' '));
+}
+
+std::string NameOr(std::string_view name, std::string_view id) {
+  const std::string label = Kept(name, kMaxName, kNameSigns, ' ');
+  return HasLetterOrDigit(label) ? label : IdLabel(id, kMaxName);
+}
+
+bool IsNameLabel(std::string_view name) {
+  return NameLabel(name, name.size()) == name;
+}
+
+std::string IdLabel(std::string_view id, size_t max_characters) {
+  return OrFallback(Kept(id, max_characters, "._@+#-:/", '_'));
 }
 
 }  // namespace intercom

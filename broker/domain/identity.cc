@@ -33,8 +33,8 @@ absl::Status CheckStableId(std::string_view id) {
   }
   return Error(absl::StatusCode::kInvalidArgument, "STABLE_ID_INVALID",
                "a stable id has 1 to 64 letters, digits, dots, hyphens and "
-               "underscores, which \"" +
-                   SafeLabel(id) + "\" has not; change it and start again");
+               "underscores, which " +
+                   QuotedLine(id) + " has not; change it and start again");
 }
 
 std::string DeliveryId(std::string_view sender_session_id,

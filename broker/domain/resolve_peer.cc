@@ -85,8 +85,8 @@ class Resolution {
       if (!found.empty()) return Sole(std::move(found), is_name);
     }
     return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
-                 "no session that can be reached from here is \"" +
-                     SafeLabel(to_) + "\"; " + Attached() +
+                 "no session that can be reached from here is " +
+                     QuotedLine(to_) + "; " + Attached() +
                      ". Nothing was sent");
   }
 
@@ -179,13 +179,13 @@ class Resolution {
   }
   absl::StatusOr<size_t> Checked(size_t place) const {
     if (IsSelf(place)) {
-      return Error(absl::StatusCode::kInvalidArgument, "SELF_TARGET",
-                   "\"" + SafeLabel(to_) +
-                       "\" is this session itself; nothing was sent");
+      return Error(
+          absl::StatusCode::kInvalidArgument, "SELF_TARGET",
+          QuotedLine(to_) + " is this session itself; nothing was sent");
     }
     if (!cwd_.empty() && all_[place].cwd != cwd_) {
       return Error(absl::StatusCode::kFailedPrecondition, "NOT_IN_DIRECTORY",
-                   "\"" + SafeLabel(to_) + "\" is" + Described({place}) +
+                   QuotedLine(to_) + " is" + Described({place}) +
                        "\nand not in " + Shown(cwd_) + ". Nothing was sent");
     }
     return place;
@@ -211,9 +211,8 @@ class Resolution {
             Attached());
   }
   absl::Status Ambiguous(const Places& found) const {
-    const std::string what = to_.empty()
-                                 ? Shown(cwd_) + " has"
-                                 : "\"" + SafeLabel(to_) + "\" may be any of";
+    const std::string what =
+        to_.empty() ? Shown(cwd_) + " has" : QuotedLine(to_) + " may be any of";
     return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_RECIPIENT",
                  what + " " + std::to_string(found.size()) +
                      " sessions; say the id of one, or its name as "
@@ -222,7 +221,7 @@ class Resolution {
   }
 
   static std::string Shown(std::string_view directory) {
-    return SafeLabel(directory, kMaxShownDirectory);
+    return MarkedLine(directory, kMaxShownDirectory);
   }
   // Who is attached beside the sender.
   std::string Attached() const {
@@ -242,9 +241,10 @@ class Resolution {
     for (size_t i = 0; i < std::min(places.size(), kMaxListed); ++i) {
       const PeerCandidate& one = all_[places[i]];
       text += "\n  " +
-              SafeLabel(IsUnnamed(one) ? RuntimeName(short_ids[i])
-                                       : std::string(one.name)) +
-              " (" + SafeLabel(short_ids[i], kMaxShownDirectory) + ")";
+              NameOr(IsUnnamed(one) ? RuntimeName(short_ids[i])
+                                    : std::string(one.name),
+                     short_ids[i]) +
+              " (" + IdLabel(short_ids[i], kMaxShownDirectory) + ")";
       if (!one.cwd.empty()) text += " in " + Shown(one.cwd);
       text += one.is_attached()                         ? ", attached"
               : one.presence == v1::PRESENCE_RESTARTING ? ", restarting"

@@ -20,7 +20,11 @@ std::string NamesOf(const std::vector<v1::AgentEntry>& entries,
   for (const v1::AgentEntry& entry : entries) {
     if (workers_only && entry.coordinator()) continue;
     if (!names.empty()) names += ", ";
-    names += SafeLabel(entry.name());
+    names += NameLabel(entry.name());
+    // Such a name can't be found by what is shown of it.
+    if (!IsNameLabel(entry.name())) {
+      names += " (session " + IdLabel(entry.session_id()) + ")";
+    }
   }
   return names.empty() ? "none" : names;
 }
@@ -40,13 +44,13 @@ absl::StatusOr<v1::AgentEntry> Route(
     if (entry.session_id() == sender_session_id) {
       return Error(
           absl::StatusCode::kInvalidArgument, "SELF_TARGET",
-          "\"" + SafeLabel(to) + "\" is this session itself; nothing was sent");
+          QuotedLine(to) + " is this session itself; nothing was sent");
     }
     return entry;
   }
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
-               "nobody in this workspace is named \"" + SafeLabel(to) +
-                   "\"; configured are: " + NamesOf(entries, false) +
+               "nobody in this workspace is named " + QuotedLine(to) +
+                   "; configured are: " + NamesOf(entries, false) +
                    ". Nothing was sent");
 }
 
@@ -61,14 +65,14 @@ absl::StatusOr<v1::AgentEntry> RouteToWorker(
     if (entry.coordinator()) {
       return Error(absl::StatusCode::kFailedPrecondition,
                    "TARGET_IS_COORDINATOR",
-                   "this is an operation on a worker, and \"" + SafeLabel(to) +
-                       "\" is the coordinator");
+                   "this is an operation on a worker, and " + QuotedLine(to) +
+                       " is the coordinator");
     }
     return entry;
   }
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_WORKER",
-               "no worker is named \"" + SafeLabel(to) +
-                   "\"; configured are: " + NamesOf(entries, true));
+               "no worker is named " + QuotedLine(to) +
+                   "; configured are: " + NamesOf(entries, true));
 }
 
 }  // namespace intercom

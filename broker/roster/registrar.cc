@@ -293,7 +293,7 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
         "the stable id " + wanted + " is that of session " +
         (holder == nullptr
              ? wanted
-             : holder->session_id + " in " + SafeLabel(holder->cwd, 1024)) +
+             : holder->session_id + " in " + MarkedLine(holder->cwd, 1024)) +
         ", so this session is known by its own id only; give each session a "
         "stable id of its own, or end that one and start this one again");
   }

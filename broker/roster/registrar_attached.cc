@@ -58,7 +58,7 @@ void Registrar::SetActivity(SessionKey key, v1::Activity activity) {
           activity.set_label(SafeLabel(activity.label(), 64));
         }
         if (!activity.tool().empty()) {
-          activity.set_tool(SafeLabel(activity.tool(), 64));
+          activity.set_tool(NameLabel(activity.tool(), 64));
         }
         if (!activity.note().empty()) {
           activity.set_note(SafeLabel(activity.note(), 80));

@@ -57,9 +57,7 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
       mailbox.bytes > limits_.mailbox_bytes) {
     return Error(
         absl::StatusCode::kResourceExhausted, "MAILBOX_FULL",
-        "the mailbox of " +
-            SafeLabel(recipient.name.empty() ? recipient.session_id
-                                             : recipient.name) +
+        "the mailbox of " + NameOr(recipient.name, recipient.session_id) +
             " holds its limit of " + std::to_string(limits_.mailbox_envelopes) +
             " envelopes or " + std::to_string(limits_.mailbox_bytes >> 20) +
             " MiB; nothing was sent. Try again when the recipient "

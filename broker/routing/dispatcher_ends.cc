@@ -311,8 +311,7 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
     return absl::OkStatus();
   }
   const std::string to =
-      SafeLabel(record.recipient_name().empty() ? record.recipient_session_id()
-                                                : record.recipient_name());
+      NameOr(record.recipient_name(), record.recipient_session_id());
   std::string text = "Message " + record.envelope().envelope_id() + " to " +
                      to + " " + std::string(what) + ".";
   INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,

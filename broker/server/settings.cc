@@ -24,8 +24,8 @@ absl::StatusOr<absl::Duration> OverdueSetting(std::string_view flag,
       !(seconds >= 0 && seconds <= kMaxSeconds)) {
     return Error(absl::StatusCode::kInvalidArgument, "SETTING_INVALID",
                  (flag.empty() ? kOverdueVariable : std::string("--overdue")) +
-                     " is \"" + SafeLabel(text) +
-                     "\"; it takes the seconds after which an unanswered "
+                     " is " + QuotedLine(text) +
+                     "; it takes the seconds after which an unanswered "
                      "report is overdue, up to a year, or 0 for never");
   }
   return seconds == 0 ? absl::InfiniteDuration() : absl::Seconds(seconds);

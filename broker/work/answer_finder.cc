@@ -20,8 +20,8 @@ constexpr size_t kMaxNamed = 8;
 absl::Status UnknownTarget(const std::string& reply_to) {
   return Error(
       absl::StatusCode::kNotFound, "UNKNOWN_REPLY_TARGET",
-      "no message with the id \"" + SafeLabel(reply_to, 400) +
-          "\" was sent to this session" +
+      "no message with the id " + QuotedLine(reply_to, 400) +
+          " was sent to this session" +
           (reply_to.size() < kMinIdPrefix ? "; give at least 6 characters of it"
                                           : "") +
           ". Nothing was sent");
@@ -119,12 +119,11 @@ absl::StatusOr<AnswerTarget> AnswerFinder::FindNamed(
   if (found.size() > 1) return Ambiguous(found);
   AnswerTarget& target = found.front();
   if (!search.from.empty() && target.session_id != search.from) {
-    return Error(
-        absl::StatusCode::kNotFound, "UNKNOWN_REPLY_TARGET",
-        SafeLabel(search.from_name) + " did not send \"" +
-            SafeLabel(reply_to, 400) + "\", " +
-            SafeLabel(target.name.empty() ? target.session_id : target.name) +
-            " did: leave the recipient out. Nothing was sent");
+    return Error(absl::StatusCode::kNotFound, "UNKNOWN_REPLY_TARGET",
+                 NameLabel(search.from_name) + " did not send " +
+                     QuotedLine(reply_to, 400) + ", " +
+                     NameOr(target.name, target.session_id) +
+                     " did: leave the recipient out. Nothing was sent");
   }
   return std::move(target);
 }
@@ -282,14 +281,13 @@ absl::Status AnswerFinder::Ambiguous(
   for (size_t i = 0; i < targets.size() && i < kMaxNamed; ++i) {
     const AnswerTarget& target = targets[i];
     const bool shares_its_id = std::count(ids.begin(), ids.end(), ids[i]) > 1;
-    list += "\n  " +
-            SafeLabel(target.name.empty() ? target.session_id : target.name) +
-            ", " + (shares_its_id ? target.delivery_id : short_ids[i]);
+    list += "\n  " + NameOr(target.name, target.session_id) + ", " +
+            (shares_its_id ? target.delivery_id : short_ids[i]);
     INTERCOM_ASSIGN_OR_RETURN(const auto record,
                               deliveries_.Find(target.delivery_id));
     if (!record.has_value()) continue;
     list += ", " + AgeText(clock_.Now() - FromProto(record->marks(0).at())) +
-            " ago: \"" + SafeLabel(record->envelope().text()) + "\"";
+            " ago: " + QuotedLine(record->envelope().text());
   }
   if (targets.size() > kMaxNamed) {
     list += "\n  and " + std::to_string(targets.size() - kMaxNamed) + " more";

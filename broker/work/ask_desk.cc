@@ -53,8 +53,7 @@ absl::Status AskDesk::CheckAsk(const DecidedCall& call,
                                const PeerTarget& target,
                                const v1::Envelope& envelope) const {
   const std::string& asker = call.caller.session_id;
-  const std::string name =
-      SafeLabel(target.name.empty() ? target.session_id : target.name);
+  const std::string name = NameOr(target.name, target.session_id);
   if (!target.attached) {
     return Error(absl::StatusCode::kFailedPrecondition, "RECIPIENT_AWAY",
                  name +
@@ -74,8 +73,8 @@ absl::Status AskDesk::CheckAsk(const DecidedCall& call,
     return Error(
         absl::StatusCode::kFailedPrecondition, "ASK_OPEN",
         name + " was asked already, " + AgeText(clock_.Now() - ask.asked_at) +
-            " ago: \"" + SafeLabel(told.preview()) + "\" (" +
-            SafeLabel(ParseDeliveryId(ask.delivery_id)->envelope_id) +
+            " ago: " + QuotedLine(told.preview()) + " (" +
+            IdLabel(ParseDeliveryId(ask.delivery_id)->envelope_id) +
             "). Wait for that reply, or take it back with cancel first; "
             "nothing was sent");
   }
@@ -128,7 +127,7 @@ absl::Status AskDesk::Cycle(const std::vector<WaitEdge>& way,
           (ask.has_value()
                ? "Answer first: " + NameOf(last.from) +
                      " waits for you, reply to it (" +
-                     SafeLabel(ask->envelope_id) + ")"
+                     IdLabel(ask->envelope_id) + ")"
                : NameOf(last.from) + " waits for your " + SafeLabel(last.id) +
                      ": finish that first, or ask " + NameOf(last.from)) +
           ". Nothing was sent");
@@ -136,11 +135,11 @@ absl::Status AskDesk::Cycle(const std::vector<WaitEdge>& way,
 
 std::string AskDesk::NameOf(const std::string& session_id) const {
   const Attachment* attachment = roster_.Find(session_id);
-  if (attachment == nullptr) return SafeLabel(session_id);
+  if (attachment == nullptr) return IdLabel(session_id, 80);
   const std::string& name = attachment->entry.has_value()
                                 ? attachment->entry->name()
                                 : attachment->session_name;
-  return SafeLabel(name.empty() ? session_id : name);
+  return NameOr(name, session_id);
 }
 
 absl::Status AskDesk::OnAccepted(const v1::DeliveryRecord& record,

@@ -11,7 +11,7 @@ namespace intercom {
 absl::Status CheckHostCan(std::string_view capability,
                           const Attachment* attachment,
                           const v1::AgentEntry& entry) {
-  const std::string name = SafeLabel(entry.name());
+  const std::string name = NameLabel(entry.name());
   if (attachment == nullptr) {
     return Error(absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
                  name +
@@ -25,8 +25,8 @@ absl::Status CheckHostCan(std::string_view capability,
   }
   return Error(
       absl::StatusCode::kFailedPrecondition, "HOST_NOT_VERIFIED",
-      name + " runs in " + SafeLabel(attachment->hello.host_kind(), 32) + " " +
-          SafeLabel(attachment->hello.host_version(), 32) +
+      name + " runs in " + NameLabel(attachment->hello.host_kind(), 32) + " " +
+          NameLabel(attachment->hello.host_version(), 32) +
           ", of which it is not known that it does this safely; nothing was "
           "done. Ask a person to do it in its terminal");
 }

@@ -58,7 +58,7 @@ absl::Status ConfigDesk::CheckRemovable(const std::string& root,
   INTERCOM_RETURN_IF_ERROR(fences_.Check(root, entry.session_id()));
   if (roster_.Find(entry.session_id()) == nullptr) return absl::OkStatus();
   return Error(absl::StatusCode::kFailedPrecondition, "WORKER_ATTACHED",
-               SafeLabel(entry.name()) +
+               NameLabel(entry.name()) +
                    " is attached, and stays configured; close it first with "
                    "intercom_close_worker, or end its session, then remove it");
 }
@@ -107,8 +107,8 @@ void ConfigDesk::SetMultiplexer(CallerEvidence evidence,
         if (!WorkspaceConfig::IsMultiplexer(wanted)) {
           return Error(absl::StatusCode::kInvalidArgument,
                        "MULTIPLEXER_UNKNOWN",
-                       "\"" + SafeLabel(wanted) +
-                           "\" is no launcher; choose one of herdr, tmux, "
+                       QuotedLine(wanted) +
+                           " is no launcher; choose one of herdr, tmux, "
                            "none, headless. Nothing was written");
         }
         effects.AfterCommit([this, wanted, shared_done,

@@ -27,7 +27,7 @@ struct CoordinatorDesk::Confirmation {
   absl::Status Stale(const std::string& named) const {
     return Error(absl::StatusCode::kFailedPrecondition, "CONFIRMATION_STALE",
                  "the config names session " + named +
-                     " as coordinator now, not " + SafeLabel(confirmed, 256) +
+                     " as coordinator now, not " + IdLabel(confirmed, 256) +
                      "; nothing was changed. Look again and confirm what it "
                      "says");
   }

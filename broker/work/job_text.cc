@@ -44,7 +44,7 @@ std::string Describe(const JobRow& row) {
 }
 
 std::string WorkerOf(const JobRow& row) {
-  if (!row.name.empty()) return SafeLabel(row.name);
+  if (!row.name.empty()) return NameOr(row.name, row.session_id);
   if (!row.session_id.empty()) return "session " + row.session_id;
   return row.kind == v1::Job::KIND_OPEN
              ? "a session in " + SafeLabel(row.root, 300)
@@ -66,8 +66,8 @@ absl::Status WorkerFenced(const JobRow& job) {
 
 absl::Status UnknownJob(std::string_view id) {
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_JOB",
-               "there is no job of this caller's workspace with the id \"" +
-                   SafeLabel(id, 128) + "\"; intercom jobs lists them");
+               "there is no job of this caller's workspace with the id " +
+                   QuotedLine(id, 128) + "; intercom jobs lists them");
 }
 
 absl::Status JobEnded(const JobRow& job) {

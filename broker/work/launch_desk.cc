@@ -162,7 +162,7 @@ absl::Status LaunchDesk::CheckResume(const DecidedCall& call,
   INTERCOM_ASSIGN_OR_RETURN(
       const v1::AgentEntry entry,
       RouteToWorker(beginning.request.resume(), call.workspace->agents));
-  const std::string name = SafeLabel(entry.name());
+  const std::string name = NameLabel(entry.name());
   if (beginning.entry.has_value() &&
       (beginning.entry->session_id() != entry.session_id() ||
        beginning.entry->project_directory() != entry.project_directory() ||

@@ -42,7 +42,7 @@ bool IsSlow(const JobRow& job, absl::Time now) {
 std::string PlaceOf(const JobRow& job) {
   const v1::Pane& pane = job.identity.pane();
   if (pane.pane().empty()) return "its terminal";
-  return SafeLabel(pane.launcher(), 32) + " pane " + SafeLabel(pane.pane());
+  return NameLabel(pane.launcher(), 32) + " pane " + SafeLabel(pane.pane());
 }
 
 }  // namespace

@@ -276,7 +276,7 @@ absl::Status Mail::CheckLoaded(const DecidedCall& call,
   if (has_not_loaded(roster_.Find(recipient.session_id()))) {
     return Error(absl::StatusCode::kFailedPrecondition,
                  "RESPONSIBILITY_NOT_LOADED",
-                 SafeLabel(recipient.name()) +
+                 NameLabel(recipient.name()) +
                      " was configured but has not loaded its responsibility; " +
                      (call.role == v1::ROLE_COORDINATOR
                           ? "call intercom_reload_worker first"

@@ -16,8 +16,8 @@ constexpr int kDefaultPage = 20;
 
 absl::Status UnknownEnvelope(const std::string& id) {
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
-               "no stored message has the id \"" + SafeLabel(id, 400) +
-                   "\"; intercom history lists the latest");
+               "no stored message has the id " + QuotedLine(id, 400) +
+                   "; intercom history lists the latest");
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ absl::StatusOr<ValidatedEnvelope> RequestAbout(
                   std::string(envelope.kind() == v1::ENVELOPE_KIND_ASK
                                   ? "question "
                                   : "message ") +
-                  ShortIds({envelope.envelope_id()}).front() + " \"" +
-                  SafeLabel(envelope.text()) +
-                  "\": disregard it, as far as nothing is done yet.");
+                  ShortIds({envelope.envelope_id()}).front() + " " +
+                  QuotedLine(envelope.text()) +
+                  ": disregard it, as far as nothing is done yet.");
   notice.set_quiet(true);
   return ValidatedEnvelope::FromBroker(std::move(notice));
 }

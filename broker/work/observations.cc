@@ -137,7 +137,8 @@ void Observations::RecordOf(const Attachment& attachment, std::string_view kind,
                                 ? attachment.entry->name()
                                 : attachment.session_name;
   Record(attachment.root, attachment.session_id,
-         name.empty() ? "" : SafeLabel(name), kind, phase, label, outcome);
+         name.empty() ? "" : NameOr(name, attachment.session_id), kind, phase,
+         label, outcome);
 }
 
 void Observations::OnAttached(Attachment& attachment) {

@@ -210,7 +210,7 @@ absl::StatusOr<PeerTarget> PeerDirectory::Find(
     }
   }
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
-               "session " + SafeLabel(session_id, kMaxSessionIdBytes) +
+               "session " + IdLabel(session_id, kMaxSessionIdBytes) +
                    " can't be reached from here: it never was in this scope. "
                    "Nothing was sent");
 }

@@ -59,7 +59,7 @@ void RosterNews::TellHolder(const Attachment& attachment) {
          }
          return dispatcher_.AcceptNotice(
              about, recipient, kStableId,
-             "Session " + id + " in " + SafeLabel(claimant->cwd, 1024) +
+             "Session " + id + " in " + MarkedLine(claimant->cwd, 1024) +
                  " asked for the stable id " + wanted +
                  " too. It stays with this session; the other is known by its "
                  "own id only.",

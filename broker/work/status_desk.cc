@@ -102,7 +102,7 @@ void StatusDesk::Answer(Page& page, const Prober::Probes& probes) {
   }
   std::vector<v1::WorkerStatus> workers;
   for (const v1::AgentEntry& entry : page.entries) {
-    const std::string name = SafeLabel(entry.name());
+    const std::string name = NameLabel(entry.name());
     const absl::Status described =
         Describe(page.workspace->root, entry, probes, workers.emplace_back());
     if (!described.ok()) {

@@ -137,7 +137,7 @@ void WorkerDesk::Publish(std::shared_ptr<Configuration> configuration) {
     if (const v1::AgentEntry* other = read.config.FindByName(entry.name());
         other != nullptr && other->session_id() != entry.session_id()) {
       return Error(absl::StatusCode::kAlreadyExists, "NAME_TAKEN",
-                   "the name " + SafeLabel(entry.name()) +
+                   "the name " + NameLabel(entry.name()) +
                        " belongs to session " + other->session_id() +
                        "; choose another one");
     }
@@ -202,7 +202,7 @@ void WorkerDesk::Reload(CallerEvidence evidence,
                   if (ReasonOf(result.status()) == "SESSION_AWAY") {
                     return (*shared_done)(Error(
                         absl::StatusCode::kFailedPrecondition, "WORKER_AWAY",
-                        SafeLabel(entry.name()) +
+                        NameLabel(entry.name()) +
                             " is not attached; it loads its responsibility "
                             "by itself when its session returns"));
                   }
@@ -211,7 +211,7 @@ void WorkerDesk::Reload(CallerEvidence evidence,
                 if (!result->ok()) {
                   return (*shared_done)(Error(
                       absl::StatusCode::kFailedPrecondition, "RELOAD_FAILED",
-                      SafeLabel(entry.name()) + " could not load it: " +
+                      NameLabel(entry.name()) + " could not load it: " +
                           SafeLabel(result->error(), 512)));
                 }
                 if (Attachment* attachment = roster_.Find(entry.session_id())) {

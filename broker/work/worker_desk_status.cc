@@ -62,7 +62,7 @@ void WorkerDesk::PostAnswer(const Workspace& workspace,
          },
          nullptr});
   }
-  std::string text = SafeLabel(entry.name()) + " (session " + id + ")";
+  std::string text = NameLabel(entry.name()) + " (session " + id + ")";
   if (absl::IsDeadlineExceeded(result.status())) {
     text += " did not answer the request for its status in 5 s.";
   } else {
@@ -116,8 +116,8 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
   if (attachment == nullptr) return absl::OkStatus();
   const v1::Sender sender = SubjectOf(*attachment, workspace);
   std::string text = "Status of ";
-  text +=
-      sender.name().empty() ? "an unnamed session" : SafeLabel(sender.name());
+  text += sender.name().empty() ? "an unnamed session"
+                                : NameOr(sender.name(), session_id);
   text += " (session " + session_id + ", ";
   text += RoleName(sender.role());
   text += "): ";
@@ -125,10 +125,10 @@ absl::Status WorkerDesk::PostStatus(const Workspace& workspace,
   if (status.busy() && status.has_activity()) {
     text += ", " + std::string(PhaseName(status.activity().phase()));
     if (!status.activity().label().empty()) {
-      text += " (" + SafeLabel(status.activity().label(), 64) + ")";
+      text += " (" + MarkedLine(status.activity().label(), 64) + ")";
     }
   }
-  text += "; directory " + SafeLabel(attachment->project_directory, 512) +
+  text += "; directory " + MarkedLine(attachment->project_directory, 512) +
           ", port " + std::to_string(port_) + ".";
   return dispatcher_.AcceptNotice(sender, CoordinatorOf(workspace), kStatus,
                                   text, /*quiet=*/true, effects);

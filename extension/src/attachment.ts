@@ -19,7 +19,7 @@ import { Stopper } from "./stop.ts";
 import type { Timers } from "./timers.ts";
 import { remembered, RUNS_FACT, ToldFact } from "./told.ts";
 import { HANDOFF_TOOL, type RunTool, ToolCalls, ToolSet } from "./tools.ts";
-import { plainLine, plainLines } from "./ui/plain.ts";
+import { nameLabel, plainLine, plainLines } from "./ui/plain.ts";
 import { Standing } from "./ui/standing.ts";
 
 const FIRST_STATE_LIMIT_MS = 2_500;
@@ -169,7 +169,7 @@ export class Attachment {
 		const whom = isObject(sent.to) ? sent.to : {};
 		const name = typeof whom.name === "string" && whom.name !== "" ? whom.name : to;
 		const id = typeof sent.messageId === "string" ? sent.messageId : "";
-		const content = [`[intercom] sent by the person at this session to ${plainLine(name, 80)} · id ${plainLine(id, 64)}`, ...plainLines(text).map((line) => `> ${line}`), "It starts nothing here; an answer arrives as a message."].join("\n");
+		const content = [`[intercom] sent by the person at this session to ${nameLabel(name) || "a session"} · id ${plainLine(id, 64)}`, ...plainLines(text).map((line) => `> ${line}`), "It starts nothing here; an answer arrives as a message."].join("\n");
 		const from = { sessionId: typeof whom.sessionId === "string" ? whom.sessionId : "", name, role: "", origin: "person" };
 		this.inbox.local({ id: `sent:${id}`, kind: "sent", quiet: true, from, content, summary: plainLine(text), acceptedAtMs: Date.now() }).catch(() => undefined);
 	}

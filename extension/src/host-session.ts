@@ -12,6 +12,7 @@ import { HANDOFF_TOOL, type RunTool } from "./tools.ts";
 import { AskLines } from "./ui/asks.ts";
 import { safely } from "./ui/frame.ts";
 import { callLine, isPreviewed, toolPreview, toolProgressLine, toolResultLine } from "./ui/tool-lines.ts";
+import { plainLines } from "./ui/plain.ts";
 
 const STATUS_KEY = "intercom";
 const EXPAND_KEY = "app.tools.expand";
@@ -79,7 +80,7 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 		},
 		hasUI: () => ctx.hasUI,
 		confirm: (title, text, signal) => ctx.ui.confirm(title, text, { signal }),
-		notify: ({ level, text }) => ctx.ui.notify(text, level),
+		notify: ({ level, text }) => ctx.ui.notify(plainLines(text).join("\n"), level),
 		figures: () => {
 			const usage = ctx.getContextUsage();
 			return {

@@ -326,7 +326,7 @@ describe("/intercom-id", () => {
 		rig.pi.sessionName = "me\u001b[2J";
 		rig.pi.editorText = "Ask it:";
 		await rig.runs("/intercom-id");
-		assert.equal(rig.pi.editorText, 'Ask it:\nThe session "me [2J" is reached through intercom as "0193a0ff-me": intercom({ action: "send", to: "0193a0ff-me", message: "…" })');
+		assert.equal(rig.pi.editorText, 'Ask it:\nThe session "me" is reached through intercom as "0193a0ff-me": intercom({ action: "send", to: "0193a0ff-me", message: "…" })');
 	});
 
 	test("names the pinned address where there is one, and no name where there is none", async () => {

@@ -18,7 +18,7 @@ describe("a tool call's row", () => {
 	});
 
 	test("brings no control character of its arguments onto the screen", () => {
-		assert.deepEqual(toolCallLine("Send", { to: "\u001b[2JBuilder\u202e" }, false, colours).render(120), ["Send to=[2JBuilder"]);
+		assert.deepEqual(toolCallLine("Send", { to: "\u001b[2JBuilder\u202e" }, false, colours).render(120), ["Send to=Builder"]);
 	});
 
 	test("stands for a call without arguments", () => assert.deepEqual(toolCallLine("List", undefined, false, colours).render(120), ["List"]));

@@ -73,7 +73,7 @@ std::string SentReport(const v1::DeliveryRecord& record) {
 
 std::string RecordReport(const v1::DeliveryRecord& record, absl::Time now,
                          const Terminal& terminal) {
-  return terminal.Bold(SafeLabel(record.envelope().envelope_id())) +
+  return terminal.Bold(IdLabel(record.envelope().envelope_id())) +
          RecordHeadline(record) + "\n" + RecordStates(record, now);
 }
 
@@ -85,7 +85,7 @@ std::string HistoryReport(const v1::ListMessagesResponse& response) {
     table.AddRow(
         {ShortId(record.envelope().envelope_id()),
          record.marks().empty() ? "" : DateAndTime(record.marks(0).at()),
-         ShortSender(record.sender()), SafeLabel(RecipientName(record), 40),
+         ShortSender(record.sender()), NameLabel(RecipientName(record), 40),
          ShortState(record), CutToWidth(text, kPreviewColumns)});
   }
   return table.ToString();
@@ -115,7 +115,7 @@ std::string MailboxesReport(const v1::ListMailboxesResponse& response,
   if (response.mailboxes().empty()) return "";
   TextTable table({"MAILBOX", "WAITING", "BYTES", "OLDEST"});
   for (const v1::MailboxSummary& mailbox : response.mailboxes()) {
-    table.AddRow({SafeLabel(mailbox.recipient_session_id(), 256),
+    table.AddRow({IdLabel(mailbox.recipient_session_id(), 256),
                   std::to_string(mailbox.envelopes()),
                   std::to_string(mailbox.bytes()),
                   mailbox.has_oldest_at() ? Age(mailbox.oldest_at(), now)

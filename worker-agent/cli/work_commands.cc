@@ -29,7 +29,7 @@ absl::Status CheckResolvable(const v1::Job& job) {
       job.state() == v1::Job::STATE_SUBMITTED) {
     return absl::OkStatus();
   }
-  const std::string is = "job " + SafeLabel(job.job_id()) + " is " +
+  const std::string is = "job " + IdLabel(job.job_id(), 128) + " is " +
                          std::string(JobStateLabel(job));
   if (IsPending(job.state())) {
     return Error(absl::StatusCode::kFailedPrecondition, "JOB_PENDING",
@@ -105,7 +105,7 @@ absl::Status ResolveJob(const CommandContext& context) {
   INTERCOM_ASSIGN_OR_RETURN(const v1::ResolveJobResponse response,
                             context.client.ResolveJob(request));
   return context.Print(
-      response, "Job " + SafeLabel(response.job().job_id()) + " is " +
+      response, "Job " + IdLabel(response.job().job_id(), 128) + " is " +
                     std::string(JobStateLabel(response.job())) + " now.\n");
 }
 
@@ -127,14 +127,14 @@ absl::Status TakeCoordinator(const CommandContext& context) {
   }
   INTERCOM_RETURN_IF_ERROR(context.Ask(
       CoordinatorsReport(workspace, context.clock.Now(), context.terminal),
-      "Make session " + SafeLabel(claimed, 256) + " the coordinator?"));
+      "Make session " + IdLabel(claimed, 256) + " the coordinator?"));
   v1::ConfirmCoordinatorRequest request;
   request.set_directory(look.directory());
   request.set_coordinator_session_id(claimed);
   INTERCOM_ASSIGN_OR_RETURN(const v1::ConfirmCoordinatorResponse response,
                             context.client.ConfirmCoordinator(request));
   return context.Print(
-      response, "Session " + SafeLabel(response.coordinator_session_id(), 256) +
+      response, "Session " + IdLabel(response.coordinator_session_id(), 256) +
                     " coordinates " + SafeLabel(response.root(), 4096) +
                     " now.\n");
 }

@@ -48,7 +48,7 @@ std::string Line(const std::string& label, const std::string& text) {
 std::string PaneLabel(const v1::Pane& pane) {
   if (pane.launcher().empty()) return "none";
   std::string text =
-      SafeLabel(pane.launcher()) + " pane " + SafeLabel(pane.pane());
+      NameLabel(pane.launcher()) + " pane " + SafeLabel(pane.pane());
   if (!pane.workspace().empty()) text += " in " + SafeLabel(pane.workspace());
   if (!pane.server().empty()) {
     text += ", server " + SafeLabel(pane.server(), kMaxPathCharacters);
@@ -65,10 +65,10 @@ std::string HostLabel(const v1::GetJobResponse& response) {
 // What is known of a session of the workspace.
 std::string SessionLine(const v1::GetWorkspaceResponse& workspace,
                         const std::string& session_id, absl::Time now) {
-  std::string text = SafeLabel(session_id, 256);
+  std::string text = IdLabel(session_id, 256);
   for (const v1::RosterEntry& entry : workspace.entries()) {
     if (entry.session_id() != session_id) continue;
-    if (!entry.name().empty()) text += ", " + SafeLabel(entry.name());
+    if (!entry.name().empty()) text += ", " + NameLabel(entry.name());
     text += ", " + std::string(RoleName(entry.role())) + ", " +
             std::string(PresenceLabel(entry.presence()));
     if (const std::string age = Age(entry.presence_since(), now);
@@ -95,27 +95,28 @@ std::string WorkersReport(const v1::GetWorkerStatusResponse& response,
   for (const v1::WorkerStatus& worker : response.workers()) {
     const v1::Connection& connection = worker.connection();
     table.AddRow(
-        {SafeLabel(worker.name(), 40),
+        {NameLabel(worker.name(), 40),
          std::string(ConnectionLabel(connection.state())) + ", " +
-             SafeLabel(connection.reason()),
+             NameLabel(connection.reason()),
          std::string(ObservedLabel(worker.observed_status())),
          SeenLabel(worker), std::string(EvidenceLabel(worker.evidence())),
-         worker.last_activity().empty() ? ""
-                                        : SafeLabel(worker.last_activity(), 64),
+         worker.last_activity().empty()
+             ? ""
+             : MarkedLine(worker.last_activity(), 64),
          ReportCell(worker),
          worker.has_close_job() ? std::string(JobStateLabel(worker.close_job()))
                                 : "",
          worker.waiting() > 0 ? std::to_string(worker.waiting()) : ""});
     const v1::Report& report = worker.report();
     if (!report.summary().empty()) {
-      below += SafeLabel(worker.name(), 40) + " " +
+      below += NameLabel(worker.name(), 40) + " " +
                std::string(ReportStatusName(report.status())) + " " +
                Age(report.reported_at(), now) + " ago" +
                (report.overdue() ? terminal.Red(", overdue") : "") + ": " +
                SafeLabel(report.summary(), kMaxSummaryCharacters) + "\n";
     }
     if (worker.has_handoff()) {
-      below += SafeLabel(worker.name(), 40) + " left a handoff " +
+      below += NameLabel(worker.name(), 40) + " left a handoff " +
                Age(worker.handoff().updated_at(), now) + " ago: " +
                CutToWidth(SafeLabel(worker.handoff().summary(), 4000),
                           kHandoffColumns) +
@@ -139,7 +140,7 @@ std::string JobsReport(const v1::ListJobsResponse& response, absl::Time now) {
                       ? ""
                       : NameOr(job.name(), job.session_id()),
                   std::string(JobStateLabel(job)),
-                  job.reason().empty() ? "" : SafeLabel(job.reason(), 64),
+                  job.reason().empty() ? "" : NameLabel(job.reason(), 64),
                   Age(job.created_at(), now), job.fences() ? "yes" : ""});
   }
   return table.ToString();
@@ -149,8 +150,8 @@ std::string JobReport(const v1::GetJobResponse& response, absl::Time now,
                       const Terminal& terminal) {
   const v1::Job& job = response.job();
   std::string state(JobStateLabel(job));
-  if (!job.reason().empty()) state += ", " + SafeLabel(job.reason(), 64);
-  std::string text = terminal.Bold(SafeLabel(job.job_id(), 128)) + " " +
+  if (!job.reason().empty()) state += ", " + NameLabel(job.reason(), 64);
+  std::string text = terminal.Bold(IdLabel(job.job_id(), 128)) + " " +
                      std::string(JobKindName(job.kind())) + "\n";
   text += Line("State", state);
   if (!job.detail().empty()) text += Line("", SafeLabel(job.detail(), 1000));
@@ -159,7 +160,7 @@ std::string JobReport(const v1::GetJobResponse& response, absl::Time now,
                  NameOr(job.name(), job.session_id()) +
                      (job.session_id().empty()
                           ? ""
-                          : ", session " + SafeLabel(job.session_id(), 256)));
+                          : ", session " + IdLabel(job.session_id(), 256)));
   }
   text +=
       Line("Workspace", SafeLabel(job.workspace_root(), kMaxPathCharacters));
@@ -168,7 +169,7 @@ std::string JobReport(const v1::GetJobResponse& response, absl::Time now,
   text += Line("Changed", DateAndTime(job.updated_at()));
   text += Line("Deadline", DateAndTime(job.deadline_at()));
   if (!job.launcher().empty())
-    text += Line("Launcher", SafeLabel(job.launcher()));
+    text += Line("Launcher", NameLabel(job.launcher()));
   text +=
       Line("Fences", job.fences() ? "its worker, until it ends" : "nothing");
   text +=

@@ -55,9 +55,9 @@ std::string EnvelopeIdOf(const v1::Ask& ask) {
 
 std::string PendingRow(const v1::Ask& ask, absl::Time now) {
   return "• " + Asker(ask) + " (session " +
-         SafeLabel(ask.asker().session_id(), 256) + ") asked " +
+         IdLabel(ask.asker().session_id(), 256) + ") asked " +
          AgeLabel(now - ToTime(ask.asked_at())) + " ago, id " +
-         SafeLabel(EnvelopeIdOf(ask), 64) +
+         IdLabel(EnvelopeIdOf(ask), 64) +
          (ask.awaited() ? "; it waits until " + TimeOfDay(ask.deadline_at())
                         : "; it no longer waits: a reply arrives as a "
                           "message") +
@@ -89,7 +89,7 @@ ToolResult RenderReply(const SentAsk& ask, const v1::DeliveryRecord& reply) {
 }
 
 ToolResult RenderUnanswered(const SentAsk& ask, v1::Ask::State how) {
-  const std::string to = SafeLabel(ask.recipient);
+  const std::string to = NameLabel(ask.recipient);
   const std::string about =
       " Ask " + ask.message_id + ", last known state: " + LastKnown(ask) + ". ";
   switch (how) {
@@ -121,7 +121,7 @@ ToolResult RenderUnanswered(const SentAsk& ask, v1::Ask::State how) {
 
 ToolResult RenderStoppedWaiting(const SentAsk& ask) {
   return Failed(ask, absl::StatusCode::kCancelled, "WAIT_STOPPED",
-                "Stopped waiting for " + SafeLabel(ask.recipient) + ". Ask " +
+                "Stopped waiting for " + NameLabel(ask.recipient) + ". Ask " +
                     ask.message_id + " stays open, last known state: " +
                     LastKnown(ask) + ". " + WhatNext(ask));
 }
@@ -129,14 +129,14 @@ ToolResult RenderStoppedWaiting(const SentAsk& ask) {
 ToolResult RenderUnknownAsk(const SentAsk& ask, const absl::Status& why) {
   return Failed(
       ask, absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
-      "The time for the reply of " + SafeLabel(ask.recipient) +
+      "The time for the reply of " + NameLabel(ask.recipient) +
           " is over, and the broker can't be asked what became of ask " +
           ask.message_id + " (" + MessageOf(why) +
           "). Last known state: " + LastKnown(ask) + ". " + WhatNext(ask));
 }
 
 ToolResult RenderBrokenAsk(const SentAsk& ask, const absl::Status& why) {
-  const std::string to = SafeLabel(ask.recipient);
+  const std::string to = NameLabel(ask.recipient);
   if (ask.delivery_id.empty() && ReasonOf(why) == "UNKNOWN_ASK") {
     return Failed(ask, absl::StatusCode::kUnavailable, "NOT_SENT",
                   "The broker was lost before it had ask " + ask.message_id +
@@ -150,7 +150,7 @@ ToolResult RenderBrokenAsk(const SentAsk& ask, const absl::Status& why) {
 
 std::string AskProgress(const SentAsk& ask, absl::Duration waited,
                         bool connected) {
-  return "waiting for " + SafeLabel(ask.recipient) + " (" + AgeLabel(waited) +
+  return "waiting for " + NameLabel(ask.recipient) + " (" + AgeLabel(waited) +
          " of " + AgeLabel(ask.reply_within) + "): " +
          (connected ? LastKnown(ask)
                     : "no connection to the broker now, trying again");

@@ -14,11 +14,10 @@ std::string Heading(const v1::Envelope& envelope, int index) {
   const v1::MessageAttachment& attachment = envelope.attachments(index);
   std::string text = "Attachment " + std::to_string(index + 1) + " of " +
                      std::to_string(envelope.attachments_size()) + ": " +
-                     std::string(AttachmentTypeLabel(attachment.type())) +
-                     " \"" + SafeLabel(attachment.name(), kMaxNameCharacters) +
-                     "\"";
+                     std::string(AttachmentTypeLabel(attachment.type())) + " " +
+                     QuotedLine(attachment.name(), kMaxNameCharacters);
   if (!attachment.language().empty()) {
-    text += ", " + SafeLabel(attachment.language(), kMaxLanguageCharacters);
+    text += ", " + NameLabel(attachment.language(), kMaxLanguageCharacters);
   }
   return text + ", " + std::to_string(CharacterCount(attachment.content())) +
          " characters\n";

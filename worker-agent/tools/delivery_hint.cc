@@ -1,6 +1,7 @@
 #include "worker-agent/tools/delivery_hint.h"
 
 #include "broker/base/proto_time.h"
+#include "broker/domain/fence.h"
 #include "worker-agent/tools/labels.h"
 
 namespace intercom {
@@ -14,6 +15,12 @@ constexpr char kStop[] = "STOP";
 constexpr char kClose[] = "CLOSE";
 constexpr char kCancellationRequest[] = "CANCELLATION_REQUEST";
 constexpr char kStableId[] = "STABLE_ID";
+
+// What to give as `to`: the name, unless it is shown otherwise than it is.
+std::string AddressOf(const v1::Sender& sender) {
+  return IsNameLabel(sender.name()) ? sender.name()
+                                    : IdLabel(sender.session_id());
+}
 
 std::string NoticeHint(const std::string& topic) {
   if (topic == kRegistration) {
@@ -54,8 +61,7 @@ std::string NoticeHint(const std::string& topic) {
 std::string ReportHint(const v1::Delivery& delivery) {
   const std::string& topic = delivery.envelope().topic();
   const std::string answer =
-      "intercom_send with to \"" +
-      NameOr(delivery.sender().name(), delivery.sender().session_id()) + "\"";
+      "intercom_send with to \"" + AddressOf(delivery.sender()) + "\"";
   if (topic == "CLEAR") return "It needs no answer.";
   if (topic == "READY_FOR_REVIEW") {
     return "It waits for a review and approves nothing by itself. To answer: " +
@@ -81,8 +87,7 @@ std::string AnswerHint(const v1::Delivery& delivery, const Reader& reader) {
            ". To answer: " + reply + ". Don't ask it back.";
   }
   if (IsInReadersWorkspace(sender, reader)) {
-    return "To answer: intercom_send with to \"" +
-           NameOr(sender.name(), sender.session_id()) + "\".";
+    return "To answer: intercom_send with to \"" + AddressOf(sender) + "\".";
   }
   return "To answer: " + reply + ".";
 }

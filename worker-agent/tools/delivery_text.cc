@@ -16,18 +16,26 @@ namespace {
 
 constexpr size_t kSummaryCharacters = 160;
 
+// `before`, who it is, and `after`, within the bound of an attribution.
+std::string Around(std::string_view before, const v1::Sender& sender,
+                   std::string after) {
+  const size_t room = kMaxAttributionCharacters - before.size() - after.size();
+  const std::string who = NameOr(sender.name(), sender.session_id());
+  return std::string(before) + SafeLabel(who, room) + after;
+}
+
+std::string RoleLabel(const v1::Sender& sender) {
+  if (sender.role() == v1::ROLE_UNSPECIFIED) return "";
+  return " (" + std::string(RoleName(sender.role())) + ")";
+}
+
 std::string SessionLabel(const v1::Sender& sender) {
-  const std::string_view role = RoleName(sender.role());
-  std::string label = NameOr(sender.name(), sender.session_id());
-  if (sender.role() != v1::ROLE_UNSPECIFIED) {
-    label += " (" + std::string(role) + ")";
-  }
-  return label;
+  return Around("", sender, RoleLabel(sender));
 }
 
 // "STATUS_REPORT" as "status report".
 std::string TopicLabel(std::string_view topic) {
-  std::string label = SafeLabel(topic, 64);
+  std::string label = NameLabel(topic, 64);
   for (char& c : label) {
     if (c == '_') c = ' ';
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -84,14 +92,16 @@ std::string SenderLabel(const v1::Sender& sender) {
     case v1::ORIGIN_SESSION:
       return SessionLabel(sender);
     case v1::ORIGIN_SHELL:
-      return "a shell of " + SessionLabel(sender) + ", not a person";
+      return Around("a shell of ", sender,
+                    RoleLabel(sender) + ", not a person");
     case v1::ORIGIN_PERSON:
-      return "a person at a terminal (" + SafeLabel(sender.session_id()) + ")";
+      return "a person at a terminal (" + IdLabel(sender.session_id(), 32) +
+             ")";
     case v1::ORIGIN_BROKER:
       return "the broker";
     case v1::ORIGIN_CLIENT:
       return "a program that holds the account's token (" +
-             SafeLabel(sender.session_id()) + "), not a person";
+             IdLabel(sender.session_id(), 32) + "), not a person";
     default:
       return "an unknown sender";
   }

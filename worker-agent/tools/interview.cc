@@ -31,9 +31,7 @@ bool IsChoice(const Json& question) {
   return type == "single" || type == "multi";
 }
 
-std::string Quoted(std::string_view text) {
-  return "\"" + SafeLabel(text, 200) + "\"";
-}
+std::string Quoted(std::string_view text) { return QuotedLine(text, 200); }
 
 absl::Status CheckOptions(const Json& question, const std::string& id) {
   const std::vector<std::string> options = StringsField(question, "options");

@@ -14,9 +14,9 @@ std::string NameOf(const v1::Job& job) {
 
 // "job 3f2c…, uncertain (close_unverified): the pane is still there".
 std::string JobSentence(const v1::Job& job) {
-  std::string text = "job " + SafeLabel(job.job_id(), 128) + ", " +
+  std::string text = "job " + IdLabel(job.job_id(), 128) + ", " +
                      std::string(JobStateLabel(job));
-  if (!job.reason().empty()) text += " (" + SafeLabel(job.reason()) + ")";
+  if (!job.reason().empty()) text += " (" + NameLabel(job.reason()) + ")";
   if (!job.detail().empty()) text += ": " + SafeLabel(job.detail(), 512);
   return text;
 }
@@ -55,12 +55,12 @@ ToolResult RenderLaunched(const v1::BeginLaunchResponse& begun,
   const std::string what = resume ? NameOf(job)
                            : open ? std::string("a project pane")
                                   : std::string("an anonymous worker");
-  const std::string launcher = SafeLabel(job.launcher());
+  const std::string launcher = NameLabel(job.launcher());
   ToolResult result;
   result.text = "The launch of " + what + " was submitted to " + launcher +
-                ": job " + SafeLabel(job.job_id(), 128) + ", directory " +
+                ": job " + IdLabel(job.job_id(), 128) + ", directory " +
                 SafeLabel(begun.directory(), 4096);
-  if (resume) result.text += ", session " + SafeLabel(begun.session_id(), 256);
+  if (resume) result.text += ", session " + IdLabel(begun.session_id(), 256);
   if (!pane.pane().empty()) result.text += ", pane " + SafeLabel(pane.pane());
   result.text += ".\n";
   if (!detail.empty()) result.text += SafeLabel(detail, 1024) + "\n";

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "broker/domain/activity.h"
-#include "broker/domain/fence.h"
 
 namespace intercom {
 namespace {
@@ -81,7 +80,7 @@ std::string_view KindLabel(v1::EnvelopeKind kind) {
 }
 
 std::string WaitSentence(v1::WaitReason reason, std::string_view recipient) {
-  const std::string name = SafeLabel(recipient);
+  const std::string name = NameLabel(recipient);
   switch (reason) {
     case v1::WAIT_REASON_AWAY:
       return "queued: " + name +
@@ -141,22 +140,18 @@ std::string ActivityLabel(const v1::Activity& activity) {
   if (activity.phase() == v1::ACTIVITY_PHASE_UNSPECIFIED) return "";
   std::string text(PhaseName(activity.phase()));
   if (!activity.label().empty()) {
-    text += " · " + SafeLabel(activity.label(), 64);
+    text += " · " + MarkedLine(activity.label(), 64);
   }
   return text;
 }
 
-std::string NameOr(std::string_view name, std::string_view session_id) {
-  return SafeLabel(name.empty() ? session_id : name);
-}
-
-std::string ShortId(std::string_view id) { return SafeLabel(id.substr(0, 8)); }
+std::string ShortId(std::string_view id) { return IdLabel(id.substr(0, 8)); }
 
 std::string MessageIdLabel(std::string_view id) {
   // The version stands behind the second hyphen.
   const bool is_random = id.size() == 36 && id[8] == '-' && id[13] == '-' &&
                          id[14] == '4' && id[18] == '-';
-  return is_random ? ShortId(id) : SafeLabel(id, 64);
+  return is_random ? ShortId(id) : IdLabel(id, 64);
 }
 
 std::string_view AttachmentTypeLabel(v1::MessageAttachment::Type type) {
@@ -179,11 +174,11 @@ std::string SessionStatus(const v1::RosterEntry& entry) {
     text = PresenceLabel(entry.presence());
   } else if (activity.phase() == v1::ACTIVITY_PHASE_TOOL) {
     text = activity.tool().empty() ? "tool"
-                                   : "tool:" + SafeLabel(activity.tool(), 64);
+                                   : "tool:" + NameLabel(activity.tool(), 64);
   } else {
     text = activity.phase() <= v1::ACTIVITY_PHASE_IDLE ? "idle" : "thinking";
   }
-  if (!activity.note().empty()) text += " · " + SafeLabel(activity.note(), 80);
+  if (!activity.note().empty()) text += " · " + MarkedLine(activity.note(), 80);
   return text;
 }
 

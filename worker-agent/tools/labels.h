@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "broker/domain/fence.h"
 #include "google/protobuf/timestamp.pb.h"
 #include "intercom/v1/envelope.pb.h"
 #include "intercom/v1/roster.pb.h"
@@ -26,9 +27,6 @@ std::string WaitSentence(v1::WaitReason reason, std::string_view recipient);
 
 // "working · Running command", or "" when nothing is known.
 std::string ActivityLabel(const v1::Activity& activity);
-
-// The name, else the id, as a safe label.
-std::string NameOr(std::string_view name, std::string_view session_id);
 
 // The first eight characters of an id.
 std::string ShortId(std::string_view id);

@@ -30,9 +30,9 @@ v1::EnvelopeKind KindOf(const std::string& action) {
 
 // What this run is, in lines that no value can add to.
 std::string RunLines(const Supervisor& supervisor) {
-  return "Run: " + SafeLabel(supervisor.run_id) +
-         "\nAgent: " + SafeLabel(supervisor.agent) +
-         "\nChild index: " + SafeLabel(supervisor.index) + "\n";
+  return "Run: " + IdLabel(supervisor.run_id, 80) +
+         "\nAgent: " + NameLabel(supervisor.agent) +
+         "\nChild index: " + NameLabel(supervisor.index) + "\n";
 }
 
 std::string HeadingOf(const std::string& reason) {

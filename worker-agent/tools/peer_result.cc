@@ -12,7 +12,7 @@ namespace {
 // The envelope id in a delivery id; the whole where it is none.
 std::string EnvelopeIdOf(const std::string& delivery_id) {
   const auto parts = ParseDeliveryId(delivery_id);
-  return SafeLabel(parts.has_value() ? parts->envelope_id : delivery_id, 330);
+  return IdLabel(parts.has_value() ? parts->envelope_id : delivery_id);
 }
 
 std::string Sentence(std::string_view text) {
@@ -22,8 +22,8 @@ std::string Sentence(std::string_view text) {
 // What was sent, and what it answers.
 std::string SentLine(const v1::DeliveryRecord& record, bool asked_for_reply) {
   const v1::Envelope& envelope = record.envelope();
-  const std::string to = SafeLabel(RecipientName(record));
-  const std::string id = ", id " + SafeLabel(envelope.envelope_id()) + ".\n";
+  const std::string to = NameLabel(RecipientName(record));
+  const std::string id = ", id " + IdLabel(envelope.envelope_id()) + ".\n";
   if (envelope.kind() == v1::ENVELOPE_KIND_REPLY) {
     return "Reply sent to " + to +
            (asked_for_reply ? ", answering its ask "
@@ -83,7 +83,7 @@ ToolResult RenderSent(const v1::DeliveryRecord& record, bool asked_for_reply) {
     state += ", " + wait.substr(0, wait.find(';'));
   }
   result.summary = (is_reply ? "reply → " : "→ ") +
-                   SafeLabel(RecipientName(record)) + " · " + state;
+                   NameLabel(RecipientName(record)) + " · " + state;
   result.details = DetailsOf(record);
   if (is_reply && !asked_for_reply) {
     result.details["inferredReplyTo"] = record.envelope().reply_to();
@@ -94,9 +94,9 @@ ToolResult RenderSent(const v1::DeliveryRecord& record, bool asked_for_reply) {
 ToolResult RenderMessageStatus(const v1::DeliveryRecord& record,
                                absl::Time now) {
   ToolResult result;
-  result.text = SafeLabel(record.envelope().envelope_id()) +
+  result.text = IdLabel(record.envelope().envelope_id()) +
                 RecordHeadline(record) + "\n" + RecordStates(record, now);
-  result.summary = "→ " + SafeLabel(RecipientName(record)) + " · " +
+  result.summary = "→ " + NameLabel(RecipientName(record)) + " · " +
                    std::string(record.end() == v1::DELIVERY_END_UNSPECIFIED
                                    ? StateLabel(record.state())
                                    : EndLabel(record.end()));
@@ -106,16 +106,16 @@ ToolResult RenderMessageStatus(const v1::DeliveryRecord& record,
 
 ToolResult RenderWithdrawn(const v1::WithdrawMessageResponse& response,
                            const std::string& message_id) {
-  const std::string to = SafeLabel(RecipientName(response.record()));
+  const std::string to = NameLabel(RecipientName(response.record()));
   ToolResult result;
   if (response.requested()) {
-    result.text = "Too late to withdraw message " + SafeLabel(message_id) +
+    result.text = "Too late to withdraw message " + IdLabel(message_id) +
                   ": it is in the session of " + to +
                   ", which was asked to disregard it. What it has done already "
                   "is not undone.\n";
     result.summary = "cancellation requested from " + to;
   } else {
-    result.text = "Message " + SafeLabel(message_id) + " to " + to +
+    result.text = "Message " + IdLabel(message_id) + " to " + to +
                   " is withdrawn: it never reaches that session.\n";
     result.summary = "withdrawn from " + to;
   }
@@ -156,15 +156,15 @@ ToolResult RenderOwnSession(
                 (own.trouble.empty() ? std::string()
                                      : ": " + SafeLabel(own.trouble, 400)) +
                 ".\n";
-  result.text += "Session " + SafeLabel(own.session_id, 256);
+  result.text += "Session " + IdLabel(own.session_id, 256);
   if (sessions.has_value() && !sessions->self().short_id().empty()) {
-    result.text += ", short " + SafeLabel(sessions->self().short_id(), 256);
+    result.text += ", short " + IdLabel(sessions->self().short_id(), 256);
   }
-  if (!own.name.empty()) result.text += ", name " + SafeLabel(own.name);
+  if (!own.name.empty()) result.text += ", name " + NameLabel(own.name);
   if (!own.stable_id.empty()) {
-    result.text += ", stable id " + SafeLabel(own.stable_id);
+    result.text += ", stable id " + IdLabel(own.stable_id);
   }
-  if (!own.scope.empty()) result.text += ", scope " + SafeLabel(own.scope);
+  if (!own.scope.empty()) result.text += ", scope " + NameLabel(own.scope);
   if (!own.role.empty()) result.text += ", role " + own.role;
   if (!own.workspace_root.empty()) {
     result.text += ", workspace " + SafeLabel(own.workspace_root, 4096);

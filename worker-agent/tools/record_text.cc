@@ -15,7 +15,7 @@ std::string RecipientName(const v1::DeliveryRecord& record) {
 std::string RecordHeadline(const v1::DeliveryRecord& record) {
   return " " + std::string(KindLabel(record.envelope().kind())) + " from " +
          SenderLabel(record.sender()) + " to " +
-         SafeLabel(RecipientName(record));
+         NameLabel(RecipientName(record));
 }
 
 std::string RecordStates(const v1::DeliveryRecord& record, absl::Time now) {

@@ -22,9 +22,8 @@ constexpr size_t kReservedLines = 8;
 
 // What a session is called; its short id where it has no name at all.
 std::string Name(const v1::RosterEntry& entry) {
-  if (!entry.name().empty()) return SafeLabel(entry.name());
-  return entry.runtime_name().empty() ? SafeLabel(entry.short_id())
-                                      : SafeLabel(entry.runtime_name());
+  return NameOr(entry.name().empty() ? entry.runtime_name() : entry.name(),
+                entry.short_id());
 }
 
 std::map<std::string, std::string> NamesOf(
@@ -47,7 +46,7 @@ std::string Waits(const v1::RosterEntry& entry,
     const auto found = names.find(entry.waits_for(i));
     text += i == 0 ? " waits for " : ", ";
     text +=
-        found == names.end() ? SafeLabel(entry.waits_for(i)) : found->second;
+        found == names.end() ? IdLabel(entry.waits_for(i), 80) : found->second;
   }
   return text;
 }
@@ -57,21 +56,21 @@ std::string Line(const v1::RosterEntry& entry, bool is_self,
                  const std::map<std::string, std::string>& names,
                  const std::string& home) {
   std::string text = "• " + Name(entry) + " (" +
-                     SafeLabel(entry.short_id(), kMaxIdCharacters) + ") — " +
+                     IdLabel(entry.short_id(), kMaxIdCharacters) + ") — " +
                      DirectoryLabel(entry.cwd(), home);
   if (entry.role() != v1::ROLE_PEER && entry.role() != v1::ROLE_UNSPECIFIED) {
     text += " · " + std::string(RoleName(entry.role()));
   }
   const v1::Activity& activity = entry.activity();
   if (!activity.model().empty()) {
-    text += " · " + SafeLabel(activity.model(), kMaxModelCharacters);
+    text += " · " + MarkedLine(activity.model(), kMaxModelCharacters);
   }
   if (activity.has_context_percent()) {
     text += " · context " +
             std::to_string(std::lround(activity.context_percent())) + "%";
   }
   if (!entry.stable_id().empty()) {
-    text += " · stable id " + SafeLabel(entry.stable_id(), 64);
+    text += " · stable id " + IdLabel(entry.stable_id(), 64);
   }
   text += " [" + SessionStatus(entry) + "]";
   if (is_self) {
@@ -170,14 +169,14 @@ std::string DirectoryLabel(const std::string& path, const std::string& home) {
   }
   text = SafeLabel(text, text.size());
   const size_t characters = CharacterCount(text);
-  if (characters <= kMaxPathCharacters) return text;
+  if (characters <= kMaxPathCharacters) return MarkedLine(text, characters);
   // The end tells directories apart.
   size_t at = 0;
   for (size_t dropped = 0; dropped + kMaxPathCharacters <= characters;) {
     ++at;
     if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80) ++dropped;
   }
-  return "…" + text.substr(at);
+  return "…" + MarkedLine(text.substr(at), kMaxPathCharacters);
 }
 
 }  // namespace intercom

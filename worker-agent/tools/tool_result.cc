@@ -128,7 +128,7 @@ std::string RosterTable(
                    "REPORT", "OVERDUE", "JOB", "WAITING", "DIRECTORY",
                    "SESSION", "DESCRIPTION"});
   for (const v1::RosterEntry& entry : entries) {
-    table.AddRow({entry.name().empty() ? "–" : SafeLabel(entry.name(), 40),
+    table.AddRow({entry.name().empty() ? "–" : NameLabel(entry.name(), 40),
                   std::string(RoleName(entry.role())),
                   std::string(PresenceLabel(entry.presence())),
                   ActivityLabel(entry.activity()), LoadedLabel(entry),
@@ -139,7 +139,7 @@ std::string RosterTable(
                                 ? std::string_view(".")
                                 : std::string_view(entry.project_directory()),
                             120),
-                  SafeLabel(entry.session_id(), 256),
+                  IdLabel(entry.session_id(), 256),
                   entry.description().empty()
                       ? ""
                       : CutToWidth(SafeLabel(entry.description(), 200), 60)});
@@ -192,7 +192,7 @@ ToolResult RenderReportedStatus(const v1::ReportStatusResponse& response) {
   if (!response.reported()) {
     result.text += SafeLabel(response.note(), 512) + " Known here: ";
   }
-  result.text += "session " + SafeLabel(response.status().session_id(), 256) +
+  result.text += "session " + IdLabel(response.status().session_id(), 256) +
                  ", " + (response.status().busy() ? "busy" : "not busy") +
                  ", port " + std::to_string(response.status().port()) + ".\n";
   return result;

@@ -6,7 +6,7 @@
 namespace intercom {
 
 ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response) {
-  const std::string name = SafeLabel(response.entry().name());
+  const std::string name = NameLabel(response.entry().name());
   ToolResult result;
   result.text = response.changed()
                     ? "Wrote the entry of " + name + " into the config.\n"
@@ -34,7 +34,7 @@ ToolResult RenderConfigured(const v1::ConfigureWorkerResponse& response) {
 }
 
 ToolResult RenderReloaded(const v1::ReloadWorkerResponse& response) {
-  const std::string name = SafeLabel(response.entry().name());
+  const std::string name = NameLabel(response.entry().name());
   ToolResult result;
   result.text = name +
                 " loaded its responsibility. It now waits for work: "
@@ -54,7 +54,7 @@ ToolResult RenderRemoved(const v1::RemoveWorkerResponse& response) {
   result.text = "Took " + name +
                 " out of the config. No process was ended and no session "
                 "deleted: session " +
-                SafeLabel(response.entry().session_id(), 256) +
+                IdLabel(response.entry().session_id(), 256) +
                 " can still be opened by hand.\n";
   if (response.refused() > 0) {
     result.text += std::to_string(response.refused()) +
@@ -69,7 +69,7 @@ ToolResult RenderRemoved(const v1::RemoveWorkerResponse& response) {
 }
 
 ToolResult RenderMultiplexer(const v1::SetMultiplexerResponse& response) {
-  const std::string name = SafeLabel(response.multiplexer());
+  const std::string name = NameLabel(response.multiplexer());
   ToolResult result;
   result.text = response.changed()
                     ? "Workers are launched in " + name + " from now on.\n"

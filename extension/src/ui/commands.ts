@@ -3,7 +3,7 @@ import type { AutocompleteItem } from "@earendil-works/pi-tui";
 import { describeModels, modelsOf } from "../models.ts";
 import type { PeerSession, SessionList } from "../peers.ts";
 import type { Timers } from "../timers.ts";
-import { plainLine } from "./plain.ts";
+import { nameLabel, plainLine } from "./plain.ts";
 import { type Opening, type PeerLink, Screens } from "./screens.ts";
 
 const PREFIX_LEAST = 6;
@@ -121,7 +121,7 @@ function tellRunsPolicy(ctx: ExtensionContext, link: CommandLink, word: string |
 
 /** Tells an agent, or a person, how to reach this session. */
 export function handOff(name: string, target: string): string {
-	const called = plainLine(name, 80);
+	const called = nameLabel(name);
 	return `The session ${called === "" ? "" : `"${called}" `}is reached through intercom as "${target}": intercom({ action: "send", to: "${target}", message: "…" })`;
 }
 

@@ -3,7 +3,7 @@ import { contentText } from "../content-text.ts";
 import type { PendingAsk } from "../contract.ts";
 import { type EntryDetails, intercomDetails } from "../session-entries.ts";
 import type { Colours } from "./folded.ts";
-import { plainLine, plainLines } from "./plain.ts";
+import { plainLine, plainLines, shownName } from "./plain.ts";
 import { count, homePath, localTime } from "./words.ts";
 
 const FOLDED_LINES = 4;
@@ -61,10 +61,10 @@ export class MessageCard implements Component {
 		const { colours, home } = this.#place;
 		const details = this.#details;
 		const kind = details?.kind ?? "";
-		const name = plainLine(details?.from.name ?? "", 80) || plainLine(details?.from.sessionId ?? "", 80) || "intercom";
+		const name = shownName(details?.from.name ?? "") || shownName(details?.from.sessionId ?? "") || "intercom";
 		// What is cut in a narrow terminal comes last.
 		const where = this.#isWords() ? homePath(details?.from.directory ?? "", home) : "";
-		const facts = [this.#waits(), this.#time(), plainLine(details?.runId ?? "", 40), plainLine(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
+		const facts = [this.#waits(), this.#time(), shownName(details?.runId ?? "", 40), shownName(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
 		const sender = colours.fg("customMessageLabel", colours.bold(`${mark(kind)} ${name}${VERBS[kind] ?? ""}`)) + (facts.length === 0 ? "" : colours.fg("dim", ` · ${facts.join(" · ")}`));
 		return this.#isWords() ? sender : `${sender}  ${colours.fg("customMessageText", this.#summary())}`;
 	}
@@ -84,7 +84,7 @@ export class MessageCard implements Component {
 		const { colours } = this.#place;
 		return (this.#details?.attachments ?? []).map(({ type, name, language, characters }) => {
 			const facts = [plainLine(language ?? "", 40), characters === undefined ? "" : count(characters, "character")].filter((fact) => fact !== "");
-			return colours.fg("muted", `+ ${plainLine(type, 20)} ${plainLine(name, 120)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`);
+			return colours.fg("muted", `+ ${shownName(type, 20)} ${plainLine(name, 120)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`);
 		});
 	}
 

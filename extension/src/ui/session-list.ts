@@ -194,7 +194,7 @@ export class SessionListView implements Component, Focusable {
 		const sessions = this.#list?.sessions ?? [];
 		if (wanted.length === 0) return sessions;
 		return sessions.filter((session) => {
-			const text = [nameOf(session), session.cwd, this.#path(session), session.stableId, session.model].join("\n").toLocaleLowerCase().normalize("NFC");
+			const text = [nameOf(session), session.name, session.cwd, this.#path(session), session.stableId, session.model].join("\n").toLocaleLowerCase().normalize("NFC");
 			// Ids are full of every digit: a word of them is their beginning, or long.
 			const isOfId = (word: string): boolean => session.sessionId.startsWith(word) || (word.length >= ID_PART && session.sessionId.includes(word));
 			return wanted.every((word) => text.includes(word) || isOfId(word));

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { PeerSession, SessionList } from "../peers.ts";
-import { plainLine } from "./plain.ts";
+import { plainLine, shownName } from "./plain.ts";
 
 /** `path` with the home directory as `~`. */
 export function homePath(path: string, home = homedir()): string {
@@ -25,7 +25,7 @@ export function pathEnd(path: string, width: number): string {
 
 /** What a session is called, for a person. */
 export function nameOf(session: { readonly name: string; readonly shortId?: string; readonly sessionId: string }): string {
-	return plainLine(session.name, 80) || `session ${plainLine(session.shortId ?? session.sessionId.slice(0, 8), 40)}`;
+	return shownName(session.name) || `session ${plainLine(session.shortId ?? session.sessionId.slice(0, 8), 40)}`;
 }
 
 export function modelOf({ model, contextPercent }: PeerSession): string {
@@ -39,7 +39,7 @@ export function waitsForOf(session: PeerSession, all: SessionList): string {
 	const names = session.waitsFor.map((idOrName) => {
 		if (idOrName === all.self?.sessionId) return "this session";
 		const known = all.sessions.find(({ sessionId }) => sessionId === idOrName);
-		return known === undefined ? plainLine(idOrName, 40) : nameOf(known);
+		return known === undefined ? shownName(idOrName, 40) : nameOf(known);
 	});
 	return names.join(", ");
 }

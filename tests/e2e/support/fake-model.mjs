@@ -10,9 +10,9 @@
 // rule covers is answered "ok".
 //
 // A step: { say } | { tool, args } | { tools: [[name, args], …] } | { status }
-// (an error) | { hang: true }. With `gate`, a promise, it waits for it first and
-// keeps the answer streaming meanwhile. `args` may be a function of the request,
-// and so may a whole rule: one function in place of its steps gives each step.
+// (an error) | { hang: true }; with both, it says something before it calls. With `gate`, a promise, it waits for it first and
+// keeps the answer streaming meanwhile. `args` and any step may be a function of
+// the request; one in place of the first step gives each step.
 import { createServer } from "node:http";
 import { sleep } from "./until.mjs";
 
@@ -119,7 +119,8 @@ export class FakeModel {
 			const answers = record.talk.slice(index).filter((later) => later.role === "assistant").length;
 			record.rule = rule.pattern.source;
 			if (typeof rule.steps[0] === "function") return rule.steps[0](record, answers) ?? { say: "ok" };
-			return rule.steps[answers] ?? { say: "ok" };
+			const step = rule.steps[answers] ?? { say: "ok" };
+			return typeof step === "function" ? step(record) : step;
 		}
 		return { say: "ok" };
 	}
@@ -141,6 +142,7 @@ export class FakeModel {
 			this.#finish(response, { content: step.say ?? "ok" }, "stop");
 			return;
 		}
+		if (step.say !== undefined) this.#chunk(response, { content: step.say });
 		calls.forEach(([name, args], index) => {
 			const value = typeof args === "function" ? args(record) : args;
 			const call = { name, arguments: JSON.stringify(value) };

@@ -3,8 +3,10 @@
 #include <sstream>
 #include <string>
 
+#include "broker/domain/control_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/hostile_text.h"
 
 namespace intercom {
 namespace {
@@ -52,6 +54,17 @@ INSTANTIATE_TEST_SUITE_P(
         StripCase{"a title ended by BEL", "a\x1b]0;title\ab", "ab"},
         StripCase{"a link ended by ST", "\x1b]8;;http://x\x1b\\here", "here"},
         StripCase{"device control", "a\x1bPq#0\x1b\\b", "ab"},
+        StripCase{"a title ended by a C1 terminator",
+                  "a\x1b]0;title\xc2\x9c"
+                  "b",
+                  "ab"},
+        StripCase{"a character set", "\x1b(0a\x1b(Bb", "ab"},
+        StripCase{"a title that another sequence breaks off",
+                  "\x1b]0;kept\x1b[31m\ared", "0;keptred"},
+        StripCase{"a title does not go on in the next line",
+                  "\x1b]0;kept\nkept too\a", "0;kept\nkept too"},
+        StripCase{"words that only a machine reads",
+                  "a\U000e0045\U000e0059\u2063\u206ab", "ab"},
         StripCase{"an unterminated title loses its introducer only",
                   "a\x1b]0;title and all that follows",
                   "a0;title and all that follows"},
@@ -75,11 +88,24 @@ TEST(StripControlsTest, ATitleLongerThanAnyTerminalsIsShown) {
   EXPECT_EQ(StripControls(text), "0;" + std::string(5000, 'x'));
 }
 
-TEST(StripControlsTest, ManyUnterminatedIntroducersTakeABoundedScan) {
-  // 10,000 introducers that each look ahead 4,096 bytes at most.
-  std::string text;
-  for (int i = 0; i < 10'000; ++i) text += "\x1b]";
-  EXPECT_EQ(StripControls(text), "");
+// How often bytes of `text` are looked at.
+size_t LooksAt(const std::string& text) {
+  ControlScan scan(text);
+  scan.Strip();
+  return scan.looks();
+}
+
+// Counted rather than timed: 20,000 of the worst that stand one after another,
+// each of which could look for its end in all the others.
+TEST(StripControlsTest, EachByteIsLookedAtAFewTimesWhateverStandsThere) {
+  for (const std::string worst :
+       {"\x1b]", "\x1b]0;x", "\x1bP", "\x1b[", "\x1b[1;2", "\x1b", "\x1b(",
+        "\x1b]\x1b", "\x1b]\n", "\xf0\x9f\x9b", "\xf0", "\r"}) {
+    std::string text;
+    for (int i = 0; i < 20'000; ++i) text += worst;
+    EXPECT_LE(LooksAt(text), ControlScan::kMostLooks * text.size()) << worst;
+    EXPECT_LE(LooksAt(text + text), 2 * LooksAt(text) + 8) << worst;
+  }
 }
 
 TEST(FenceTextTest, EachLineIsQuoted) {
@@ -114,6 +140,63 @@ TEST(SafeLabelTest, IsBoundedInCharacters) {
   EXPECT_EQ(SafeLabel("ab cd", 3), "ab");
   EXPECT_EQ(SafeLabel("ab cd", 4), "ab c");
   EXPECT_EQ(SafeLabel(std::string(500, 'x')).size(), 80u);
+}
+
+TEST(QuotedLineTest, ItsEndIsBeyondDoubt) {
+  EXPECT_EQ(QuotedLine("say \"hi\"\nnow"), "\"say 'hi' now\"");
+}
+
+TEST(MarkedLineTest, IsBareOnlyWhereItNeedsNoMarks) {
+  EXPECT_EQ(MarkedLine("~/api/src_1"), "~/api/src_1");
+  EXPECT_EQ(MarkedLine("/"), "/");
+  EXPECT_EQ(MarkedLine("/tmp/x \u00b7 id 3f"), "\"/tmp/x \u00b7 id 3f\"");
+  EXPECT_EQ(MarkedLine("idle] [self]"), "\"idle] [self]\"");
+}
+
+TEST(NameLabelTest, NamesThatPeopleHaveStayAsTheyAre) {
+  for (const std::string& name : HonestNames()) {
+    EXPECT_EQ(NameLabel(name), name);
+    EXPECT_TRUE(IsNameLabel(name)) << name;
+  }
+}
+
+TEST(NameLabelTest, WhatIsNoLetterDigitOrSignIsASpaceBetweenWords) {
+  EXPECT_EQ(NameLabel("Ann (coordinator) \u00b7 id 3f"),
+            "Ann coordinator id 3f");
+  EXPECT_EQ(NameLabel("> a\n[b]: \"c\""), "a b c");
+  EXPECT_EQ(NameLabel("\x1b[31mred\x1b[0m"), "red");
+  EXPECT_EQ(NameLabel("Builder \U0001f6f0"), "Builder");
+  EXPECT_FALSE(IsNameLabel("Builder \U0001f6f0"));
+  EXPECT_FALSE(IsNameLabel(" Builder"));
+}
+
+TEST(NameLabelTest, LettersThatAreDrawnLikeOthersAreTheOthers) {
+  EXPECT_EQ(NameLabel("\uff22\uff55\uff49\uff4c\uff44"), "Build");
+  EXPECT_EQ(NameLabel("e\u0301"), "\u00e9");
+  EXPECT_EQ(NameLabel("\ufb01x \u2460"), "fix 1");
+  EXPECT_EQ(NameLabel("A\u00adn\u200bn"), "Ann");
+  EXPECT_EQ(NameLabel("a\u02d0b\u1427c\u1433d"), "a b c d");
+}
+
+TEST(NameLabelTest, ALetterHasNoMoreMarksThanInAnyLanguage) {
+  std::string tower = "a";
+  for (int i = 0; i < 500; ++i) tower += "\u0316";
+  EXPECT_EQ(CountCharacters(NameLabel(tower)), 7u);
+}
+
+TEST(NameLabelTest, IsBoundedAndNeverEmpty) {
+  EXPECT_EQ(NameLabel(std::string(500, 'x')).size(), 80u);
+  EXPECT_EQ(NameLabel("ab cd", 3), "ab");
+  EXPECT_EQ(NameLabel("\u3164\u115f"), "unnamed");
+  EXPECT_EQ(NameLabel("#- ."), "unnamed");
+  EXPECT_EQ(NameOr("\U0001f6f0", "s-1"), "s-1");
+  EXPECT_EQ(NameOr("", ""), "unnamed");
+}
+
+TEST(IdLabelTest, IsOneWord) {
+  EXPECT_EQ(IdLabel("person:1000"), "person:1000");
+  EXPECT_EQ(IdLabel("s-1/m-1"), "s-1/m-1");
+  EXPECT_EQ(IdLabel("x \u00b7 (from) y"), "x_from_y");
 }
 
 TEST(SafeLabelTest, NothingIsUnnamed) {
