@@ -1,5 +1,6 @@
 #include "broker/work/ask_desk.h"
 
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -103,9 +104,12 @@ absl::StatusOr<std::vector<WaitEdge>> AskDesk::FindWay(
           {ask.delivery_id, ask.asker_session_id, ask.recipient_session_id});
     }
     if (!more_edges_ || session == skip) return found;
-    for (WaitEdge& edge : more_edges_(session)) {
-      found.push_back(std::move(edge));
-    }
+    std::vector<WaitEdge> more = more_edges_(session);
+    if (more.empty()) return found;
+    // A question ends the other waits of whom it is put to.
+    INTERCOM_ASSIGN_OR_RETURN(const auto asked, AwaitedOf(session));
+    if (asked.has_value()) return found;
+    std::move(more.begin(), more.end(), std::back_inserter(found));
     return found;
   };
   return FindWaitingWay(start, goal, edges);

@@ -192,7 +192,8 @@ class RunRig : public WorkRig {
   // Those that the last news name as settled.
   static std::vector<std::string> SettledIds(const TestSession& session) {
     std::vector<std::string> ids;
-    for (const v1::SettledRun& settled : NewsOf(session).settled()) {
+    const v1::RunNews news = NewsOf(session);
+    for (const v1::SettledRun& settled : news.settled()) {
       ids.push_back(settled.run().run_id());
     }
     return ids;

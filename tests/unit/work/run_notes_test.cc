@@ -47,7 +47,7 @@ TEST_F(RunNotesTest, ANoteWaitsInTheInboxOfTheRunsSupervisorAndWakesNobody) {
   const auto note = Note(worker_, "note-1", "half way");
   ASSERT_THAT(note, IsOk());
   EXPECT_EQ(note->supervisor_session_id(), "c-1");
-  EXPECT_EQ(note->supervisor_name(), "Coordinator");
+  EXPECT_EQ(note->supervisor_name(), "name of c-1");
   EXPECT_EQ(note->note().run_id(), run_id_);
   EXPECT_EQ(NewsOf(coordinator_).notes(), 1);
   EXPECT_THAT(coordinator_.link->deliveries(), SizeIs(before));
