@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,20 @@
 namespace intercom {
 namespace {
 
+constexpr int kEndMilliseconds = 3000;
+
+// Whether the process has ended, at the latest after kEndMilliseconds.
+bool HasEnded(int64_t pid) {
+  const int fd =
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+  if (fd >= 0) {
+    pollfd ended{fd, POLLIN, 0};
+    if (StartTicksOf(pid) != 0) poll(&ended, 1, kEndMilliseconds);
+    close(fd);
+  }
+  return StartTicksOf(pid) == 0;
+}
+
 // One headless host: its hosting process, for as long as it serves its socket.
 class Headless : public Multiplexer {
  public:
@@ -23,9 +38,8 @@ class Headless : public Multiplexer {
   absl::StatusOr<std::optional<Found>> Find(const v1::Pane& wanted) override {
     const absl::StatusOr<int> connected = ConnectSocket(socket_);
     if (absl::IsNotFound(connected.status())) {
-      if (wanted.pid() != 0 && StartTicksOf(wanted.pid()) == 0) {
-        return std::nullopt;
-      }
+      // It goes just before its process does.
+      if (wanted.pid() != 0 && HasEnded(wanted.pid())) return std::nullopt;
       return PaneUnknown(MessageOf(connected.status()));
     }
     if (!connected.ok()) return PaneUnknown(MessageOf(connected.status()));

@@ -24,8 +24,8 @@ Tool WatchTool() {
       .prompt_guidelines =
           {"Don't poll or sleep for a program that takes long: arm "
            "intercom_watch and end your turn; what it sees starts a new one.",
-           "For a shell's pipes and patterns, arm sh with args -c and the "
-           "script."},
+           "For pipes and patterns, arm intercom_watch with sh and the args "
+           "-c and your script."},
       .parameters = ObjectSchema(
           {{"action", ChoiceSchema("What to do.", {"arm", "list", "cancel"})},
            {"command",

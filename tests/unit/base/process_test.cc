@@ -230,5 +230,10 @@ TEST(ProcessTest, AZombieHasEnded) {
   EXPECT_EQ(StartTicksOf(child), 0);
 }
 
+TEST(ParentTest, IsKnownWhileTheProcessIsThere) {
+  EXPECT_EQ(ParentOf(getpid()), getppid());
+  EXPECT_EQ(ParentOf(1'000'000'000), 0);
+}
+
 }  // namespace
 }  // namespace intercom
