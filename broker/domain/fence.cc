@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "broker/domain/control_scan.h"
+#include "broker/domain/text_rules.h"
 
 namespace intercom {
 namespace {
@@ -194,6 +195,11 @@ std::string MarkedLine(std::string_view text, size_t max_characters) {
 
 std::string NameLabel(std::string_view name, size_t max_characters) {
   return OrFallback(Kept(name, max_characters, kNameSigns, ' '));
+}
+
+bool IsShownAs(std::string_view name, std::string_view label) {
+  const std::string shown = Kept(name, kMaxName, kNameSigns, ' ');
+  return HasLetterOrDigit(shown) && NameKey(shown) == NameKey(label);
 }
 
 std::string NameOr(std::string_view name, std::string_view id) {

@@ -49,12 +49,15 @@ inline constexpr size_t kMaxAttributionCharacters = 96;
 // space between words. No such name can look like a line, a quote, a bracket
 // or the end of an attribution. "unnamed" without a letter or digit.
 //
-// It may differ from the name: where a reader is to use it as an argument, see
-// IsNameLabel().
+// It may differ from the name: see IsNameLabel() and IsShownAs().
 std::string NameLabel(std::string_view name, size_t max_characters = 80);
 
 // Whether the label is the very name.
 bool IsNameLabel(std::string_view name);
+
+// Whether `name` is shown as `label`, regardless of case. Who reads a label may
+// use it as the name.
+bool IsShownAs(std::string_view name, std::string_view label);
 
 // The label of a name; of the id where the name leaves none.
 std::string NameOr(std::string_view name, std::string_view id);

@@ -71,7 +71,8 @@ class Resolution {
          {std::pair(&Resolution::HasName, true),
           std::pair(&Resolution::HasRuntimeName, false),
           std::pair(&Resolution::HasPrefix, false),
-          std::pair(&Resolution::HasNameAtDirectory, true)}) {
+          std::pair(&Resolution::HasNameAtDirectory, true),
+          std::pair(&Resolution::HasLabel, true)}) {
       Places found = Matching(fits);
       std::erase_if(found, [&](size_t i) { return is_away(all_[i]); });
       if (!found.empty()) return Sole(std::move(found), is_name);
@@ -79,7 +80,8 @@ class Resolution {
     for (const auto& [fits, is_name] :
          {std::pair(&Resolution::HasPrefix, false),
           std::pair(&Resolution::HasNameAtDirectory, true),
-          std::pair(&Resolution::HasName, true)}) {
+          std::pair(&Resolution::HasName, true),
+          std::pair(&Resolution::HasLabel, true)}) {
       Places found = Matching(fits);  // None is attached.
       if (is_name) found = LatestByDirectory(found);
       if (!found.empty()) return Sole(std::move(found), is_name);
@@ -97,6 +99,9 @@ class Resolution {
   }
   bool HasName(const PeerCandidate& one) const {
     return NameKey(one.name) == key_ || NameKey(one.own_name) == key_;
+  }
+  bool HasLabel(const PeerCandidate& one) const {
+    return IsShownAs(one.name, to_) || IsShownAs(one.own_name, to_);
   }
   bool HasTeamName(const PeerCandidate& one) const {
     return one.is_of_team && NameKey(one.name) == key_;

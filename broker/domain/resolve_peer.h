@@ -45,8 +45,9 @@ struct PeerQuery {
 // The place in `candidates` of the one that `query` names. `to` without white
 // space at its ends is, in this order: a full session id; a stable id (of who
 // holds it, else who had it last); the name of a team member; of those that are
-// attached, a name, a runtime name, a unique prefix of an id, or
-// `Name@directory`; of those that are not, the same but for runtime names. The
+// attached, a name, a runtime name, a unique prefix of an id,
+// `Name@directory`, or what a name is shown as; of those that are not, the same
+// but for runtime names. The
 // directory is an absolute path, or the last part of one, of a workspace's root
 // or a session's directory. Names count regardless of case, ids in theirs.
 //

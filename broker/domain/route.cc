@@ -10,8 +10,22 @@
 namespace intercom {
 namespace {
 
-bool Names(std::string_view to, const v1::AgentEntry& entry) {
-  return entry.session_id() == to || FoldName(entry.name()) == FoldName(to);
+// The entry that `to` is the session id or name of; else the only one whose
+// name is shown so. Null for none.
+const v1::AgentEntry* Find(std::string_view to,
+                           const std::vector<v1::AgentEntry>& entries) {
+  for (const v1::AgentEntry& entry : entries) {
+    if (entry.session_id() == to || FoldName(entry.name()) == FoldName(to)) {
+      return &entry;
+    }
+  }
+  const v1::AgentEntry* shown = nullptr;
+  for (const v1::AgentEntry& entry : entries) {
+    if (!IsShownAs(entry.name(), to)) continue;
+    if (shown != nullptr) return nullptr;
+    shown = &entry;
+  }
+  return shown;
 }
 
 std::string NamesOf(const std::vector<v1::AgentEntry>& entries,
@@ -21,10 +35,6 @@ std::string NamesOf(const std::vector<v1::AgentEntry>& entries,
     if (workers_only && entry.coordinator()) continue;
     if (!names.empty()) names += ", ";
     names += NameLabel(entry.name());
-    // Such a name can't be found by what is shown of it.
-    if (!IsNameLabel(entry.name())) {
-      names += " (session " + IdLabel(entry.session_id()) + ")";
-    }
   }
   return names.empty() ? "none" : names;
 }
@@ -39,14 +49,13 @@ absl::StatusOr<v1::AgentEntry> Route(
         absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
         "no recipient is named; say one of: " + NamesOf(entries, false));
   }
-  for (const v1::AgentEntry& entry : entries) {
-    if (!Names(to, entry)) continue;
-    if (entry.session_id() == sender_session_id) {
+  if (const v1::AgentEntry* entry = Find(to, entries); entry != nullptr) {
+    if (entry->session_id() == sender_session_id) {
       return Error(
           absl::StatusCode::kInvalidArgument, "SELF_TARGET",
           QuotedLine(to) + " is this session itself; nothing was sent");
     }
-    return entry;
+    return *entry;
   }
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
                "nobody in this workspace is named " + QuotedLine(to) +
@@ -60,15 +69,14 @@ absl::StatusOr<v1::AgentEntry> RouteToWorker(
     return Error(absl::StatusCode::kInvalidArgument, "TARGET_EMPTY",
                  "no worker is named; say one of: " + NamesOf(entries, true));
   }
-  for (const v1::AgentEntry& entry : entries) {
-    if (!Names(to, entry)) continue;
-    if (entry.coordinator()) {
+  if (const v1::AgentEntry* entry = Find(to, entries); entry != nullptr) {
+    if (entry->coordinator()) {
       return Error(absl::StatusCode::kFailedPrecondition,
                    "TARGET_IS_COORDINATOR",
                    "this is an operation on a worker, and " + QuotedLine(to) +
                        " is the coordinator");
     }
-    return entry;
+    return *entry;
   }
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_WORKER",
                "no worker is named " + QuotedLine(to) +

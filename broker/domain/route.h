@@ -10,8 +10,9 @@
 namespace intercom {
 
 // Finds the entry that `to` names among the workspace's `entries`: a name,
-// regardless of case, or a full session id. `sender_session_id` is never its
-// own recipient.
+// regardless of case, or a full session id; else what the name of one entry
+// alone is shown as, see NameLabel(). `sender_session_id` is never its own
+// recipient.
 //
 // INVALID_ARGUMENT: TARGET_EMPTY, SELF_TARGET. NOT_FOUND: UNKNOWN_RECIPIENT,
 // naming those that exist.

@@ -126,7 +126,7 @@ class CommandsTest : public ::testing::Test {
 TEST_F(CommandsTest, ListsTheWorkspaceOfADirectory) {
   EXPECT_EQ(Run({"list", "-C", "/home/ada/space/"}), kExitOk);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("/home/ada/space\n"),
-                                HasSubstr("Builder 🛠  worker  attached")));
+                                HasSubstr("Builder  worker  attached")));
   EXPECT_THAT(broker_.seen().calls,
               Contains("GetWorkspace /home/ada/space by "));
 }

@@ -62,6 +62,16 @@ TEST_F(ResolvePeerTest, AFullIdIsThatSessionThereOrAway) {
   EXPECT_EQ(Resolve("AAAA-0001-0001"), "UNKNOWN_RECIPIENT");
 }
 
+TEST_F(ResolvePeerTest, ANameIsFoundByWhatItIsShownAsUnlessItIsAnothers) {
+  all_.push_back({.session_id = "cccc-1",
+                  .name = "Ada \U0001f6e0",
+                  .presence = kAttached});
+  EXPECT_EQ(Resolve("ada"), "cccc-1");
+  all_.push_back(
+      {.session_id = "cccc-2", .name = "Ada", .presence = kAttached});
+  EXPECT_EQ(Resolve("ada"), "cccc-2");
+}
+
 TEST_F(ResolvePeerTest, WhiteSpaceAroundItDoesNotCount) {
   EXPECT_EQ(Resolve("  worker\n"), "aaaa-0001-0001");
   EXPECT_EQ(Resolve("\u00a0aaaa-0001-0001 "), "aaaa-0001-0001");

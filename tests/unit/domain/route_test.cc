@@ -36,6 +36,17 @@ TEST_F(RouteTest, FindsANameInAnyCaseOrAFullSessionId) {
   EXPECT_EQ(Route("coordinator", "w-1", entries_)->session_id(), "c-1");
 }
 
+TEST_F(RouteTest, FindsANameByWhatItIsShownAsWhereThatIsOneAlone) {
+  std::vector<v1::AgentEntry> entries = entries_;
+  entries.push_back(Entry("w-3", "M\u00fcller \U0001f6e0"));
+  EXPECT_EQ(Route("m\u00fcller", "c-1", entries)->session_id(), "w-3");
+  entries.push_back(Entry("w-4", "M\u00fcller!"));
+  EXPECT_THAT(Route("M\u00fcller", "c-1", entries),
+              FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT"));
+  entries.push_back(Entry("w-5", "M\u00fcller"));
+  EXPECT_EQ(Route("M\u00fcller", "c-1", entries)->session_id(), "w-5");
+}
+
 TEST_F(RouteTest, ASessionIdCountsInItsOwnCaseAndWhole) {
   EXPECT_THAT(Route("W-1", "c-1", entries_),
               FailsWith(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT"));
