@@ -139,8 +139,14 @@ TEST_F(TmuxLaunchTest, AServerThatALaunchStartsKnowsNothingOfTheSession) {
   const std::vector<std::string> tmux = {"tmux", "-S", launch.pane.server()};
   auto show = tmux;
   show.insert(show.end(), {"show-environment", "-g"});
-  EXPECT_THAT(rig_.Run(show),
-              AllOf(HasSubstr("HOME="), Not(HasSubstr("PI_INTERCOM"))));
+  std::string environment = rig_.Run(show);
+  EXPECT_THAT(environment, HasSubstr("HOME="));
+  // But that it stays when what guards that session ends.
+  const std::string outlives = "PI_INTERCOM_OUTLIVES=1\n";
+  const size_t at = environment.find(outlives);
+  ASSERT_NE(at, std::string::npos);
+  environment.erase(at, outlives.size());
+  EXPECT_THAT(environment, Not(HasSubstr("PI_INTERCOM")));
   auto stop = tmux;
   stop.push_back("kill-server");
   rig_.Run(stop);
