@@ -20,85 +20,6 @@ std::string HomeOf(const LaunchRoom& room) {
 
 }  // namespace
 
-Agent::Agent(Options options, int in, int out, Runners runners,
-             const Clock& clock, Random& random, EnsureBroker ensure_broker,
-             LaunchRoom room, std::function<void()> finished)
-    : options_(std::move(options)),
-      ensure_broker_(std::move(ensure_broker)),
-      room_(std::move(room)),
-      finished_(std::move(finished)),
-      host_(in, out, runners.agent,
-            {.notification =
-                 [this](const std::string& method, const Json& params) {
-                   HandleNotification(method, params);
-                 },
-             .request =
-                 [this](const std::string& method, const Json& params,
-                        const JsonRpc::Respond& respond) {
-                   HandleRequest(method, params, respond);
-                 },
-             .blocked = [this](bool blocked) { link_.SetBlocked(blocked); },
-             .closed = [this] { Leave(v1::Goodbye::REASON_HOST_GONE); }}),
-      link_(options_.link, runners.agent, runners.starting, random,
-            [this] { return ensure_broker_(hello_.cwd()); },
-            {.welcome = [this](const v1::Welcome& w) { HandleWelcome(w); },
-             .frame = [this](const v1::AttachResponse& f) { HandleFrame(f); },
-             .lost =
-                 [this](const absl::Status& status) {
-                   view_.Connecting(status);
-                   HandleLost();
-                 },
-             .refused =
-                 [this](const absl::Status& status, bool final) {
-                   view_.Refused(status, final);
-                   desk_.HostDropped();
-                   if (final) tools_.peers().LinkOver(status);
-                   HandleLost();
-                 },
-             .superseded =
-                 [this](const std::string& message) {
-                   view_.Superseded(message);
-                   tools_.peers().LinkOver(view_.error());
-                   HandleLost();
-                 }}),
-      launching_(runners.agent, runners.launching),
-      panes_(runners.agent, runners.panes),
-      desk_(
-          host_,
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); },
-          [this] { return ReaderOfDeliveries(); }),
-      controls_(
-          host_, room_, panes_,
-          {.instructions_with =
-               [this](const v1::AgentEntry& entry) {
-                 return view_.InstructionsWith(entry);
-               },
-           .reloaded =
-               [this](const v1::AgentEntry& entry) { TakeEntry(entry); },
-           .own_status = [this] { return OwnStatus(); },
-           .identity = [this] { return Identity(); }},
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
-      channels_(
-          host_,
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
-      title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
-      tools_(link_, room_, launching_, [this] { return OwnStatus(); },
-             {.runner = runners.agent,
-              .clock = clock,
-              .pace = options_.asks,
-              .own =
-                  [this] {
-                    OwnSession own = view_.OwnPlace(hello_);
-                    own.pending_asks = pending_asks_;
-                    return own;
-                  },
-              .progress =
-                  [this](const std::string& call_id, const std::string& text) {
-                    host_.Notify("tools/progress",
-                                 {{"callId", call_id}, {"text", text}});
-                  },
-              .open_pane = nullptr}) {}
-
 void Agent::HandleNotification(const std::string& method, const Json& params) {
   v1::AttachRequest frame;
   if (method == "tools/cancel") {
@@ -124,6 +45,18 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
     Publish();
   } else if (method == "job") {
     controls_.HandleJob(params);
+  } else if (method == "run") {
+    work_.HandleRun(params);
+  } else if (method == "runs/policy") {
+    const bool refused = BoolOr(params, "refused", false);
+    link_.RefuseRuns(refused);
+    frame.mutable_run_policy()->set_refuses(refused);
+    link_.Send(std::move(frame));
+  } else if (method == "bulletin/shown") {
+    bulletins_.HandleShown(params);
+  } else if (method == "programs") {
+    view_.SetMayRunPrograms(BoolOr(params, "allowed", false));
+    Publish();
   } else if (method == "goodbye") {
     Leave(GoodbyeReasonOf(params));
   } else {
@@ -176,6 +109,11 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
 void Agent::Apply(const HostSettings& settings) {
   reply_hint_ = settings.reply_hint;
   if (settings.supervisor.has_value()) view_.SetSupervised();
+  view_.SetMayRunPrograms(settings.may_run_programs);
+  tools_.SetHeadless(settings.most_headless, [this] {
+    view_.SetSupervises();
+    Publish();
+  });
   PeerCalls::Host host{.cwd = hello_.cwd(),
                        .home = HomeOf(room_),
                        .supervisor = settings.supervisor};
@@ -190,6 +128,7 @@ void Agent::Apply(const HostSettings& settings) {
 void Agent::HandleWelcome(const v1::Welcome& welcome) {
   view_.Welcomed(welcome);
   desk_.StreamStarted();
+  run_news_.StreamStarted();
   // The broker tells those that are left.
   if (pending_asks_ > 0) HandleAsks(v1::PendingAsks());
   ReportLoaded();
@@ -198,6 +137,7 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
     *frame.mutable_activity() = *activity_;
     link_.Send(std::move(frame));
   }
+  if (std::exchange(host_dropped_, false)) bulletins_.Repeat();
   channels_.Welcomed(welcome);
   Publish();
   tools_.Attached();
@@ -213,6 +153,18 @@ void Agent::HandleLost() {
 void Agent::HandleAsks(const v1::PendingAsks& asks) {
   pending_asks_ = asks.asks_size();
   host_.Notify("asks", {{"pending", AsksJson(asks.asks())}});
+}
+
+void Agent::HandleOpenRuns(const v1::OpenRuns& runs) {
+  work_.Handle(runs);
+  view_.SetDelegated(work_.is_delegated());
+  Publish();
+}
+
+void Agent::HandleRunNews(const v1::RunNews& news) {
+  if (news.supervises()) view_.SetSupervises();
+  Publish();
+  run_news_.Handle(news);
 }
 
 void Agent::HandleFrame(const v1::AttachResponse& frame) {
@@ -234,6 +186,10 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       return channels_.HandleEvent(frame.channel_event());
     case v1::AttachResponse::kPendingAsks:
       return HandleAsks(frame.pending_asks());
+    case v1::AttachResponse::kOpenRuns:
+      return HandleOpenRuns(frame.open_runs());
+    case v1::AttachResponse::kRunNews:
+      return HandleRunNews(frame.run_news());
     case v1::AttachResponse::kDraining:
       SPDLOG_INFO("the broker is about to leave");
       return;

@@ -147,6 +147,19 @@ ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
   return result;
 }
 
+ToolResult RenderNoted(const v1::AddNoteResponse& response) {
+  const std::string name =
+      NameOr(response.supervisor_name(), response.supervisor_session_id());
+  ToolResult result;
+  result.text = "Noted for " + name +
+                ", which reads it when it looks into its inbox: go on with "
+                "your work.\n";
+  result.summary = "noted for " + name;
+  result.details = {{"noteId", response.note().note_id()},
+                    {"runId", response.note().run_id()}};
+  return result;
+}
+
 ToolResult RenderNote(const v1::Note& note) {
   ToolResult result;
   const std::string who = NameOr(note.worker_name(), note.worker_session_id());

@@ -12,6 +12,9 @@ namespace intercom {
 // so that the ids of later ones stay visible, and what is missing is said.
 ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now);
 
+// A note that was left for a supervisor.
+ToolResult RenderNoted(const v1::AddNoteResponse& response);
+
 // One note, whole.
 ToolResult RenderNote(const v1::Note& note);
 

@@ -10,8 +10,9 @@
 #include "broker/domain/text_rules.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker-agent/tools/run_report.h"
+#include "worker-agent/tools/run_digest.h"
 #include "worker-agent/tools/surrender.h"
+#include "worker-agent/tools/wait_report.h"
 
 namespace intercom {
 namespace {

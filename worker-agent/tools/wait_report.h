@@ -1,5 +1,5 @@
-#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_RUN_REPORT_H_
-#define PI_INTERCOM_WORKER_AGENT_TOOLS_RUN_REPORT_H_
+#ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_WAIT_REPORT_H_
+#define PI_INTERCOM_WORKER_AGENT_TOOLS_WAIT_REPORT_H_
 
 #include <optional>
 #include <string>
@@ -9,28 +9,9 @@
 #include "absl/time/time.h"
 #include "intercom/v1/ask.pb.h"
 #include "intercom/v1/run.pb.h"
-#include "intercom/v1/session.pb.h"
 #include "worker-agent/tools/tool_result.h"
 
 namespace intercom {
-
-// A report is at most 12,000 characters, cut only between lines; a run in it
-// has at most 4,000, and its fair share, but not less than 256. What has no
-// room at all waits for the next one.
-
-// What a bulletin says of runs that ended or stalled.
-struct RunDigest {
-  std::string content;
-  std::string summary;
-  // Runs whose end it tells, and those of which it tells that they stalled.
-  std::vector<std::string> settled;
-  std::vector<std::string> stalled;
-};
-// The first line has the counts, failures come first. `news` tells something.
-RunDigest DigestOf(const v1::RunNews& news, absl::Time now);
-
-// What a bulletin says now and then while runs are open.
-RunDigest CheckInOf(const v1::ListRunsResponse& runs, absl::Time now);
 
 // A wait for runs, as far as it came.
 struct WaitReport {
@@ -56,4 +37,4 @@ std::string WaitProgress(const WaitReport& report, absl::Duration time,
 
 }  // namespace intercom
 
-#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_RUN_REPORT_H_
+#endif  // PI_INTERCOM_WORKER_AGENT_TOOLS_WAIT_REPORT_H_
