@@ -251,7 +251,7 @@ Tool ContactPeerTool() {
            {"message", TextSchema("The text, complete in itself.", 1,
                                   kMostBodyCharacters)}},
           {"to", "message"}),
-      .operation = "run.work",
+      .operation = "peer.send",
       .effect = "mail",
       .need = ToolNeed::kFellows};
 }

@@ -52,7 +52,7 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
   EXPECT_THAT(
       lines, ElementsAre(
                  "intercom peer.send mail", "contact_supervisor peer.send mail",
-                 "contact_peer run.work mail",
+                 "contact_peer peer.send mail",
                  "intercom_create_worker worker.create worker",
                  "intercom_configure_worker worker.configure config",
                  "intercom_reload_worker worker.reload worker",
