@@ -46,8 +46,7 @@ void PeerCalls::ContactSupervisor(const Json& arguments, const Call& call) {
     }
     return AskForDelegated(arguments, call, *delegation);
   }
-  if (!host_.supervisor.has_value() ||
-      !absl::IsNotFound(delegation.status())) {
+  if (!host_.supervisor.has_value() || !absl::IsNotFound(delegation.status())) {
     return answer_(call.call_id, RenderError(delegation.status()));
   }
   absl::StatusOr<v1::Submit> submit = SupervisorSubmitOf(
