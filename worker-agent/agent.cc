@@ -12,8 +12,6 @@
 namespace intercom {
 namespace {
 
-constexpr char kWatchTopic[] = "watch";
-
 // The person's home directory; may be empty.
 std::string HomeOf(const LaunchRoom& room) {
   const auto found = room.around.environment.find("HOME");
@@ -21,99 +19,6 @@ std::string HomeOf(const LaunchRoom& room) {
 }
 
 }  // namespace
-
-Agent::Agent(Options options, int in, int out, Runners runners,
-             const Clock& clock, Random& random, EnsureBroker ensure_broker,
-             LaunchRoom room, std::function<void()> finished)
-    : options_(std::move(options)),
-      ensure_broker_(std::move(ensure_broker)),
-      room_(std::move(room)),
-      finished_(std::move(finished)),
-      host_(in, out, runners.agent,
-            {.notification =
-                 [this](const std::string& method, const Json& params) {
-                   HandleNotification(method, params);
-                 },
-             .request =
-                 [this](const std::string& method, const Json& params,
-                        const JsonRpc::Respond& respond) {
-                   HandleRequest(method, params, respond);
-                 },
-             .blocked = [this](bool blocked) { link_.SetBlocked(blocked); },
-             .closed = [this] { Leave(v1::Goodbye::REASON_HOST_GONE); }}),
-      link_(options_.link, runners.agent, runners.starting, random,
-            [this] { return ensure_broker_(hello_.cwd()); },
-            {.welcome = [this](const v1::Welcome& w) { HandleWelcome(w); },
-             .frame = [this](const v1::AttachResponse& f) { HandleFrame(f); },
-             .lost =
-                 [this](const absl::Status& status) {
-                   view_.Connecting(status);
-                   HandleLost();
-                 },
-             .refused =
-                 [this](const absl::Status& status, bool final) {
-                   view_.Refused(status, final);
-                   desk_.HostDropped();
-                   if (final) tools_.peers().LinkOver(status);
-                   HandleLost();
-                 },
-             .superseded =
-                 [this](const std::string& message) {
-                   view_.Superseded(message);
-                   tools_.peers().LinkOver(view_.error());
-                   HandleLost();
-                 }}),
-      launching_(runners.agent, runners.launching),
-      panes_(runners.agent, runners.panes),
-      desk_(
-          host_,
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); },
-          [this] { return ReaderOfDeliveries(); }),
-      controls_(
-          host_, room_, panes_,
-          {.instructions_with =
-               [this](const v1::AgentEntry& entry) {
-                 return view_.InstructionsWith(entry);
-               },
-           .reloaded =
-               [this](const v1::AgentEntry& entry) { TakeEntry(entry); },
-           .own_status = [this] { return OwnStatus(); },
-           .identity = [this] { return Identity(); }},
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
-      channels_(
-          host_,
-          [this](v1::AttachRequest frame) { link_.Send(std::move(frame)); }),
-      title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
-      tools_(link_, room_, launching_, [this] { return OwnStatus(); },
-             {.runner = runners.agent,
-              .clock = clock,
-              .pace = options_.asks,
-              .own =
-                  [this] {
-                    OwnSession own = view_.OwnPlace(hello_);
-                    own.pending_asks = pending_asks_;
-                    return own;
-                  },
-              .progress =
-                  [this](const std::string& call_id, const std::string& text) {
-                    host_.Notify("tools/progress",
-                                 {{"callId", call_id}, {"text", text}});
-                  },
-              .open_pane = nullptr}),
-      watches_(
-          runners.agent, clock, random, room_.around,
-          [this](const std::optional<WatchBulletin>& bulletin) {
-            SayWatched(bulletin);
-          },
-          [this](const std::string& call_id, const ToolResult& result) {
-            tools_.HandleWatched(call_id, result);
-          }) {
-  tools_.SetWatches(
-      {.call = [this](const Json& arguments,
-                      const std::string& id) { watches_.Call(arguments, id); },
-       .cancel =
-           [this](const std::string& id) { return watches_.Cancel(id); }});
-}
 
 void Agent::HandleNotification(const std::string& method, const Json& params) {
   v1::AttachRequest frame;
@@ -140,8 +45,15 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
     Publish();
   } else if (method == "job") {
     controls_.HandleJob(params);
+  } else if (method == "run") {
+    work_.HandleRun(params);
+  } else if (method == "runs/policy") {
+    const bool refused = BoolOr(params, "refused", false);
+    link_.RefuseRuns(refused);
+    frame.mutable_run_policy()->set_refuses(refused);
+    link_.Send(std::move(frame));
   } else if (method == "bulletin/shown") {
-    HandleBulletinShown(params);
+    bulletins_.HandleShown(params);
   } else if (method == "programs") {
     SetPrograms(BoolOr(params, "allowed", false));
     Publish();
@@ -186,8 +98,6 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
   hello_ = *std::move(hello);
   tools_.SetHost(HostLaunchOf(params));
   Apply(*settings);
-  watches_.SetDirectory(hello_.cwd());
-  SetPrograms(BoolOr(params, "programs", false));
   SPDLOG_INFO("session {} of {}", SafeLabel(hello_.session_id()),
               SafeLabel(hello_.host_kind()));
   respond(Json{{"agentVersion", INTERCOM_VERSION}, {"protocolVersion", 1}});
@@ -199,6 +109,12 @@ void Agent::Initialize(const Json& params, const JsonRpc::Respond& respond) {
 void Agent::Apply(const HostSettings& settings) {
   reply_hint_ = settings.reply_hint;
   if (settings.supervisor.has_value()) view_.SetSupervised();
+  watches_.SetDirectory(hello_.cwd());
+  SetPrograms(settings.may_run_programs);
+  tools_.SetHeadless(settings.most_headless, [this] {
+    view_.SetSupervises();
+    Publish();
+  });
   PeerCalls::Host host{.cwd = hello_.cwd(),
                        .home = HomeOf(room_),
                        .supervisor = settings.supervisor};
@@ -213,6 +129,7 @@ void Agent::Apply(const HostSettings& settings) {
 void Agent::HandleWelcome(const v1::Welcome& welcome) {
   view_.Welcomed(welcome);
   desk_.StreamStarted();
+  run_news_.StreamStarted();
   // The broker tells those that are left.
   if (pending_asks_ > 0) HandleAsks(v1::PendingAsks());
   ReportLoaded();
@@ -221,6 +138,7 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
     *frame.mutable_activity() = *activity_;
     link_.Send(std::move(frame));
   }
+  if (std::exchange(host_dropped_, false)) bulletins_.Repeat();
   channels_.Welcomed(welcome);
   Publish();
   tools_.Attached();
@@ -236,6 +154,18 @@ void Agent::HandleLost() {
 void Agent::HandleAsks(const v1::PendingAsks& asks) {
   pending_asks_ = asks.asks_size();
   host_.Notify("asks", {{"pending", AsksJson(asks.asks())}});
+}
+
+void Agent::HandleOpenRuns(const v1::OpenRuns& runs) {
+  work_.Handle(runs);
+  view_.SetDelegated(work_.is_delegated());
+  Publish();
+}
+
+void Agent::HandleRunNews(const v1::RunNews& news) {
+  if (news.supervises()) view_.SetSupervises();
+  Publish();
+  run_news_.Handle(news);
 }
 
 void Agent::HandleFrame(const v1::AttachResponse& frame) {
@@ -257,6 +187,10 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       return channels_.HandleEvent(frame.channel_event());
     case v1::AttachResponse::kPendingAsks:
       return HandleAsks(frame.pending_asks());
+    case v1::AttachResponse::kOpenRuns:
+      return HandleOpenRuns(frame.open_runs());
+    case v1::AttachResponse::kRunNews:
+      return HandleRunNews(frame.run_news());
     case v1::AttachResponse::kDraining:
       SPDLOG_INFO("the broker is about to leave");
       return;
@@ -267,26 +201,15 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
 }
 
 void Agent::SayWatched(const std::optional<WatchBulletin>& bulletin) {
-  if (!bulletin.has_value()) {
-    return host_.Notify("bulletin", {{"topic", kWatchTopic}, {"key", ""}});
-  }
-  host_.Notify("bulletin", {{"topic", kWatchTopic},
-                            {"key", bulletin->key},
-                            {"ids", bulletin->ids},
-                            {"content", bulletin->content},
-                            {"summary", bulletin->summary},
-                            {"quiet", false}});
+  if (!bulletin.has_value()) return bulletins_.TakeBack("watch");
+  bulletins_.Say("watch", {.ids = bulletin->ids,
+                           .content = bulletin->content,
+                           .summary = bulletin->summary});
 }
 
 void Agent::SetPrograms(bool allowed) {
-  view_.SetPrograms(allowed);
+  view_.SetMayRunPrograms(allowed);
   watches_.SetAllowed(allowed);
-}
-
-void Agent::HandleBulletinShown(const Json& params) {
-  if (StringOr(params, "topic", "") != kWatchTopic) return;
-  if (const auto key = StringField(params, "key")) return watches_.Shown(*key);
-  watches_.Told(StringsField(params, "ids"));
 }
 
 void Agent::ReportLoaded() {

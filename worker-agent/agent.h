@@ -9,6 +9,7 @@
 #include "broker/base/random.h"
 #include "broker/base/task_runner.h"
 #include "worker-agent/background.h"
+#include "worker-agent/bulletins.h"
 #include "worker-agent/channel_calls.h"
 #include "worker-agent/control_desk.h"
 #include "worker-agent/delivery_desk.h"
@@ -16,6 +17,8 @@
 #include "worker-agent/initialize.h"
 #include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_link.h"
+#include "worker-agent/run_news_desk.h"
+#include "worker-agent/run_work.h"
 #include "worker-agent/session_view.h"
 #include "worker-agent/tab_title.h"
 #include "worker-agent/tool_calls.h"
@@ -43,6 +46,9 @@ class Agent {
     // For the broker's answer to a goodbye.
     absl::Duration goodbye_timeout = absl::Seconds(1);
     AskCalls::Pace asks = {};
+    RunWaits::Pace waits = {};
+    // How often open runs are told of when nothing else is.
+    absl::Duration check_in = absl::Minutes(5);
   };
 
   // Makes sure that a broker runs, for a session in this directory; may block.
@@ -73,17 +79,23 @@ class Agent {
   void HandleFrame(const v1::AttachResponse& frame);
   void HandleLost();
   void HandleAsks(const v1::PendingAsks& asks);
+  void HandleOpenRuns(const v1::OpenRuns& runs);
+  void HandleRunNews(const v1::RunNews& news);
 
   // What the watches have to say, or nothing any more.
   void SayWatched(const std::optional<WatchBulletin>& bulletin);
   void SetPrograms(bool allowed);
-  void HandleBulletinShown(const Json& params);
 
   void ReportLoaded();
   void TakeEntry(const v1::AgentEntry& entry);
   v1::HostIdentity Identity() const;
   v1::StatusReport OwnStatus() const;
   Reader ReaderOfDeliveries() const;
+  PeerCalls::Setting TalkSetting(TaskRunner& runner, const Clock& clock);
+  RunCalls::Setting RunSetting(TaskRunner& runner, const Clock& clock);
+  RunNewsDesk::Setting NewsSetting(TaskRunner& runner, const Clock& clock);
+  // One line for a person: what an open call waits for.
+  void ShowProgress(const std::string& call_id, const std::string& text);
   // Tells the host what changed, if anything did; a worker's tab follows.
   void Publish();
   void Warn(const std::string& text);
@@ -100,6 +112,8 @@ class Agent {
   bool reply_hint_ = true;
   // Asks that wait for this session's answer.
   int pending_asks_ = 0;
+  // The host was told that its session is refused, and dropped what it held.
+  bool host_dropped_ = false;
   bool leaving_ = false;
   // The order matters: the link's end must find the host's link alive.
   JsonRpc host_;
@@ -109,6 +123,9 @@ class Agent {
   DeliveryDesk desk_;
   ControlDesk controls_;
   ChannelCalls channels_;
+  RunWork work_;
+  Bulletins bulletins_;
+  RunNewsDesk run_news_;
   TabTitle title_;
   ToolCalls tools_;
   WatchCalls watches_;

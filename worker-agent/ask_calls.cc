@@ -1,6 +1,5 @@
 #include "worker-agent/ask_calls.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -35,85 +34,56 @@ AskCalls::AskCalls(Pace pace, BrokerLink& link, TaskRunner& runner,
                    const Clock& clock, Answer answer, Progress progress)
     : pace_(pace),
       link_(link),
-      clock_(clock),
       answer_(std::move(answer)),
       progress_(std::move(progress)),
-      gate_(std::make_shared<PostGate>(runner)) {}
-
-AskCalls::~AskCalls() { gate_->Close(); }
+      polls_(pace.polls, link, runner, clock) {}
 
 void AskCalls::Wait(const std::string& call_id, SentAsk ask, Amend amend) {
   const absl::Duration longest = ask.reply_within + pace_.grace;
-  const int64_t ticket = ++last_ticket_;
-  waiting_[call_id] = {.ask = std::move(ask),
-                       .amend = std::move(amend),
-                       .ticket = ticket,
-                       .began = clock_.Steady(),
-                       .next_wait = pace_.first_wait,
-                       .question = 0,
-                       .stop = nullptr,
-                       .trouble = NoBroker()};
-  TellNowAndThen(call_id, ticket);
-  gate_->PostDelayed(
-      [this, call_id, ticket] {
-        const Waiting* waiting = Find(call_id, ticket);
-        if (waiting == nullptr) return;
-        if (waiting->stop) waiting->stop();
-        Finish(call_id, RenderUnknownAsk(waiting->ask, waiting->trouble));
-      },
+  waiting_[call_id] = {
+      .ask = std::move(ask), .amend = std::move(amend), .trouble = NoBroker()};
+  polls_.Begin(
+      call_id,
+      {.ask =
+           [this](SessionCalls& calls, const LongPolls::Question& question) {
+             return Ask(calls, question);
+           },
+       .tell = [this, call_id] { Tell(call_id); },
+       .too_late =
+           [this, call_id] {
+             const Waiting& waiting = waiting_[call_id];
+             Finish(call_id, RenderUnknownAsk(waiting.ask, waiting.trouble));
+           }},
       longest);
-  Question(call_id, ticket);
 }
 
-AskCalls::Waiting* AskCalls::Find(const std::string& call_id, int64_t ticket) {
-  const auto found = waiting_.find(call_id);
-  return found == waiting_.end() || found->second.ticket != ticket
-             ? nullptr
-             : &found->second;
-}
-
-void AskCalls::Question(const std::string& call_id, int64_t ticket) {
-  Waiting* waiting = Find(call_id, ticket);
-  SessionCalls* const calls = link_.calls();
-  // Attached() goes on where there is no broker.
-  if (waiting == nullptr || waiting->question != 0 || calls == nullptr) return;
-  const absl::Duration wait = waiting->next_wait;
-  waiting->next_wait = std::min(2 * wait, pace_.longest_wait);
-  const int64_t question = ++last_question_;
-  waiting->question = question;
+SessionCalls::Stop AskCalls::Ask(SessionCalls& calls,
+                                 const LongPolls::Question& question) {
   v1::AwaitReplyRequest request;
-  request.set_envelope_id(waiting->ask.message_id);
-  *request.mutable_wait() = ToProtoDuration(wait);
-  waiting->stop = calls->Call<v1::AwaitReplyResponse>(
+  request.set_envelope_id(waiting_[question.call_id].ask.message_id);
+  *request.mutable_wait() = ToProtoDuration(question.wait);
+  return calls.Call<v1::AwaitReplyResponse>(
       std::move(request),
-      [this, call_id, ticket, question, wait, asked = clock_.Steady()](
-          const absl::StatusOr<v1::AwaitReplyResponse>& answer) {
-        Waiting* waiting = Find(call_id, ticket);
-        if (waiting == nullptr || waiting->question != question) return;
-        waiting->question = 0;
-        HandleAnswer(call_id, *waiting, clock_.Steady() - asked < wait / 2,
-                     answer);
+      [this, question](const absl::StatusOr<v1::AwaitReplyResponse>& answer) {
+        if (polls_.Answered(question)) HandleAnswer(question, answer);
       });
 }
 
-void AskCalls::QuestionLater(const std::string& call_id, int64_t ticket) {
-  gate_->PostDelayed([this, call_id, ticket] { Question(call_id, ticket); },
-                     pace_.pause);
-}
-
 void AskCalls::HandleAnswer(
-    const std::string& call_id, Waiting& waiting, bool came_too_soon,
+    const LongPolls::Question& question,
     const absl::StatusOr<v1::AwaitReplyResponse>& answer) {
+  const std::string& call_id = question.call_id;
+  Waiting& waiting = waiting_[call_id];
   if (!answer.ok()) {
     // Its submit may be on its way still, behind this question.
     const bool may_come = waiting.ask.delivery_id.empty() &&
                           absl::IsNotFound(answer.status()) &&
-                          clock_.Steady() - waiting.began < pace_.acceptance;
+                          polls_.Waited(call_id) < pace_.acceptance;
     if (IsFinal(answer.status()) && !may_come) {
       return Finish(call_id, RenderBrokenAsk(waiting.ask, answer.status()));
     }
     waiting.trouble = answer.status();
-    return QuestionLater(call_id, waiting.ticket);
+    return polls_.Later(question);
   }
   const v1::Ask& ask = answer->ask();
   SentAsk& known = waiting.ask;
@@ -124,9 +94,8 @@ void AskCalls::HandleAnswer(
   known.wait_reason = ask.wait_reason();
   if (!ask.recipient_name().empty()) known.recipient = ask.recipient_name();
   if (ask.state() == v1::Ask::STATE_OPEN) {
-    if (changed) Tell(call_id, waiting);
-    return came_too_soon ? QuestionLater(call_id, waiting.ticket)
-                         : Question(call_id, waiting.ticket);
+    if (changed) Tell(call_id);
+    return polls_.Again(question);
   }
   if (ask.state() != v1::Ask::STATE_ANSWERED || !answer->has_reply()) {
     return Finish(call_id, RenderUnanswered(known, ask.state()));
@@ -139,21 +108,10 @@ void AskCalls::HandleAnswer(
 std::optional<ToolResult> AskCalls::Cancel(const std::string& call_id) {
   const auto found = waiting_.find(call_id);
   if (found == waiting_.end()) return std::nullopt;
-  // A reply must not go to a wait that is over.
-  if (found->second.stop) found->second.stop();
+  polls_.End(call_id);
   ToolResult result = RenderStoppedWaiting(found->second.ask);
   waiting_.erase(found);
   return result;
-}
-
-void AskCalls::Attached() {
-  for (auto& [call_id, waiting] : waiting_) {
-    // What was asked on an earlier connection is void.
-    if (waiting.question != 0) waiting.stop();
-    waiting.question = 0;
-    waiting.next_wait = pace_.first_wait;
-    Question(call_id, waiting.ticket);
-  }
 }
 
 void AskCalls::LinkOver(const absl::Status& why) {
@@ -164,21 +122,13 @@ void AskCalls::LinkOver(const absl::Status& why) {
   for (const auto& [call_id, result] : ended) Finish(call_id, result);
 }
 
-void AskCalls::Tell(const std::string& call_id, const Waiting& waiting) {
-  progress_(call_id, AskProgress(waiting.ask, clock_.Steady() - waiting.began,
+void AskCalls::Tell(const std::string& call_id) {
+  progress_(call_id, AskProgress(waiting_[call_id].ask, polls_.Waited(call_id),
                                  link_.attached()));
 }
 
-void AskCalls::TellNowAndThen(const std::string& call_id, int64_t ticket) {
-  const Waiting* waiting = Find(call_id, ticket);
-  if (waiting == nullptr) return;
-  Tell(call_id, *waiting);
-  gate_->PostDelayed(
-      [this, call_id, ticket] { TellNowAndThen(call_id, ticket); },
-      pace_.progress);
-}
-
 void AskCalls::Finish(const std::string& call_id, const ToolResult& result) {
+  polls_.End(call_id);
   waiting_.erase(call_id);
   answer_(call_id, result);
 }

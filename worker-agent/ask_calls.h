@@ -1,16 +1,14 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_ASK_CALLS_H_
 #define PI_INTERCOM_WORKER_AGENT_ASK_CALLS_H_
 
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "broker/base/clock.h"
 #include "worker-agent/link/broker_link.h"
-#include "worker-agent/link/post_gate.h"
+#include "worker-agent/long_polls.h"
 #include "worker-agent/tools/ask_result.h"
 
 namespace intercom {
@@ -23,13 +21,7 @@ namespace intercom {
 class AskCalls {
  public:
   struct Pace {
-    // The first question is held this long, each later one twice as long, so
-    // that early changes are told soon.
-    absl::Duration first_wait = absl::Seconds(1);
-    absl::Duration longest_wait = SessionCalls::kLongestWait;
-    // After an answer that came too soon, and after one that failed.
-    absl::Duration pause = absl::Seconds(1);
-    absl::Duration progress = absl::Seconds(15);
+    LongPolls::Pace polls = {};
     // For how long an ask that the broker does not know may be on its way.
     absl::Duration acceptance = absl::Seconds(10);
     // Beyond the ask's time, for the broker to say how it ended.
@@ -46,9 +38,6 @@ class AskCalls {
   // passed must outlive this object.
   AskCalls(Pace pace, BrokerLink& link, TaskRunner& runner, const Clock& clock,
            Answer answer, Progress progress);
-  ~AskCalls();
-  AskCalls(const AskCalls&) = delete;
-  AskCalls& operator=(const AskCalls&) = delete;
 
   // Waits for the reply to `ask`, which was accepted or may have been. `amend`
   // may be null.
@@ -59,7 +48,7 @@ class AskCalls {
   std::optional<ToolResult> Cancel(const std::string& call_id);
 
   // The session is attached: what waits asks the broker at once.
-  void Attached();
+  void Attached() { polls_.Attached(); }
   // It never will be again.
   void LinkOver(const absl::Status& why);
 
@@ -69,36 +58,22 @@ class AskCalls {
   struct Waiting {
     SentAsk ask;
     Amend amend;
-    // Tells it from another of the same call id.
-    int64_t ticket = 0;
-    absl::Duration began;
-    absl::Duration next_wait;
-    // Of the question that is open; 0 for none. Others are void.
-    int64_t question = 0;
-    SessionCalls::Stop stop;
     absl::Status trouble;
   };
 
-  // Nullptr if the call no longer waits.
-  Waiting* Find(const std::string& call_id, int64_t ticket);
-  void Question(const std::string& call_id, int64_t ticket);
-  void QuestionLater(const std::string& call_id, int64_t ticket);
-  void HandleAnswer(const std::string& call_id, Waiting& waiting,
-                    bool came_too_soon,
+  SessionCalls::Stop Ask(SessionCalls& calls,
+                         const LongPolls::Question& question);
+  void HandleAnswer(const LongPolls::Question& question,
                     const absl::StatusOr<v1::AwaitReplyResponse>& answer);
-  void Tell(const std::string& call_id, const Waiting& waiting);
-  void TellNowAndThen(const std::string& call_id, int64_t ticket);
+  void Tell(const std::string& call_id);
   void Finish(const std::string& call_id, const ToolResult& result);
 
   const Pace pace_;
-  BrokerLink& link_;
-  const Clock& clock_;
+  const BrokerLink& link_;
   const Answer answer_;
   const Progress progress_;
-  const std::shared_ptr<PostGate> gate_;
-  int64_t last_ticket_ = 0;
-  int64_t last_question_ = 0;
   std::map<std::string, Waiting> waiting_;
+  LongPolls polls_;
 };
 
 }  // namespace intercom

@@ -16,6 +16,8 @@ constexpr size_t kMaxLabelCharacters = 64;
 constexpr size_t kMaxStableIdBytes = 64;
 constexpr size_t kMaxNoteCharacters = 80;
 constexpr int64_t kMostMilliseconds = 86'400'000;
+constexpr int kMostRunsKept = 1000;
+constexpr int kMostHeadless = 64;
 
 absl::Status Invalid(const std::string& text) {
   return Error(absl::StatusCode::kInvalidArgument, "INITIALIZE_INVALID",
@@ -58,6 +60,16 @@ absl::StatusOr<std::optional<absl::Duration>> TimeOf(const Json& params,
   }
   return Invalid(std::string(key) + " must be " + std::to_string(least) +
                  " to " + std::to_string(kMostMilliseconds) + " milliseconds");
+}
+
+// A count that may be absent: 0.
+absl::StatusOr<int> CountOf(const Json& params, const char* key, int most) {
+  if (!params.contains(key)) return 0;
+  const auto count = IntegerField(params, key);
+  if (count.has_value() && *count >= 1 && *count <= most) {
+    return static_cast<int>(*count);
+  }
+  return Invalid(std::string(key) + " must be 1 to " + std::to_string(most));
 }
 
 // One that the broker takes; none is fine too.
@@ -136,6 +148,10 @@ absl::StatusOr<v1::Hello> HelloOf(const Json& params) {
         "stableId must be 1 to 64 letters, digits, dots, hyphens "
         "and underscores");
   }
+  hello.set_refuses_runs(BoolOr(params, "refusesRuns", false));
+  INTERCOM_ASSIGN_OR_RETURN(const int runs_kept,
+                            CountOf(params, "runsKept", kMostRunsKept));
+  hello.set_runs_kept(runs_kept);
   hello.set_agent_version(INTERCOM_VERSION);
   for (std::string& capability : StringsField(params, "capabilities")) {
     hello.add_capabilities(std::move(capability));
@@ -153,6 +169,9 @@ absl::StatusOr<HostSettings> HostSettingsOf(const Json& params) {
                             TimeOf(params, "livenessIntervalMs", 1000));
   INTERCOM_ASSIGN_OR_RETURN(settings.ping_timeout,
                             TimeOf(params, "livenessTimeoutMs", 100));
+  INTERCOM_ASSIGN_OR_RETURN(settings.most_headless,
+                            CountOf(params, "mostHeadless", kMostHeadless));
+  settings.may_run_programs = BoolOr(params, "programs", false);
   return settings;
 }
 

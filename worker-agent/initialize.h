@@ -24,8 +24,11 @@ struct HostSettings {
   std::optional<absl::Duration> ping_timeout;
   // Nullopt unless target, run and agent are named.
   std::optional<Supervisor> supervisor;
+  // How many headless workers the session may have; 0: the usual.
+  int most_headless = 0;
+  bool may_run_programs = false;
 };
-// INVALID_ARGUMENT (INITIALIZE_INVALID) names a time that is out of range.
+// INVALID_ARGUMENT (INITIALIZE_INVALID) names a value that is out of range.
 absl::StatusOr<HostSettings> HostSettingsOf(const Json& params);
 
 // How the host says it was started; nullopt if it says nothing that could be

@@ -11,6 +11,7 @@ namespace intercom {
 namespace {
 
 constexpr size_t kMaxDetailCharacters = 512;
+constexpr char kHeadless[] = "headless";
 
 v1::AdvanceLaunchRequest StepOf(const std::string& job_id,
                                 v1::AdvanceLaunchRequest::Step step,
@@ -81,6 +82,7 @@ void LaunchCalls::Begin(v1::BeginLaunchRequest request, bool repeated,
                        "nothing was done. Ask the person to open the "
                        "session in a terminal by hand")));
   }
+  request.set_most_headless(most_headless_);
   open_[call_id].repeated = repeated;
   open_[call_id].focus = focus;
   link_.calls()->Call<v1::BeginLaunchResponse>(
@@ -170,6 +172,10 @@ void LaunchCalls::HandleLaunch(const std::string& call_id,
   BeginNext(call_id);
   if (!launch.status.ok() && !launch.may_be_started) {
     return GiveUp(call_id, launch.status);
+  }
+  if (open_[call_id].begun.job().launcher() == kHeadless &&
+      launched_headless_) {
+    launched_headless_();
   }
   v1::AdvanceLaunchRequest step =
       StepOf(call_id,

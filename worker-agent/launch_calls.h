@@ -36,6 +36,13 @@ class LaunchCalls {
   // How the host was started; without it launches are refused.
   void SetHost(std::optional<HostLaunch> host) { host_ = std::move(host); }
 
+  // How many headless workers the session may have, 0 for the usual; `launched`
+  // hears of each that a launch started.
+  void SetHeadless(int most, std::function<void()> launched) {
+    most_headless_ = most;
+    launched_headless_ = std::move(launched);
+  }
+
   // Begins the call of the request's job. The session must be attached.
   // `repeated`: an agent that has died may have made it. `focus`: what opens is
   // brought in front.
@@ -83,6 +90,8 @@ class LaunchCalls {
   Background& launching_;
   const Answer answer_;
   std::optional<HostLaunch> host_;
+  int most_headless_ = 0;
+  std::function<void()> launched_headless_;
   // By call, which is the job.
   std::map<std::string, Open> open_;
   // One launch at a time: the one that the launcher has, or is about to have;

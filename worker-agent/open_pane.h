@@ -15,7 +15,7 @@ struct PaneRequest {
   // Absolute and canonical.
   std::string directory;
   bool focus = true;
-  // "herdr" or "tmux"; empty for the usual one.
+  // "herdr", "tmux" or "headless"; empty for the usual one.
   std::string launcher;
   // An agent that has died may have made the call.
   bool repeated = false;

@@ -24,6 +24,10 @@ class PaneOpener {
     launches_.SetHost(std::move(host));
   }
 
+  void SetHeadless(int most, std::function<void()> launched) {
+    launches_.SetHeadless(most, std::move(launched));
+  }
+
   using Done = std::function<void(absl::StatusOr<OpenedPane>)>;
   // The session must be attached. `done` is called once.
   void Open(const PaneRequest& request, Done done);

@@ -4,11 +4,9 @@
 
 #include "broker/base/error.h"
 #include "broker/base/proto_time.h"
-#include "broker/domain/fence.h"
 #include "worker-agent/directory.h"
-#include "worker-agent/tools/interview.h"
-#include "worker-agent/tools/peer_actions.h"
 #include "worker-agent/tools/record_text.h"
+#include "worker-agent/tools/run_text.h"
 
 namespace intercom {
 namespace {
@@ -54,19 +52,6 @@ ToolResult Refused(const absl::Status& status, const v1::Envelope& envelope) {
   return result;
 }
 
-// Adds what a program can read of the answers, or why it can't.
-void AddAnswers(const Json& interview, const v1::Envelope& reply,
-                ToolResult& result) {
-  const absl::StatusOr<Json> answers = ParseAnswers(interview, reply.text());
-  if (answers.ok()) {
-    result.details["structuredReply"] = *answers;
-    return;
-  }
-  result.details["structuredReplyError"] = MessageOf(answers.status());
-  result.text += "The answers can't be read by a program: " +
-                 SafeLabel(MessageOf(answers.status()), 400) + ".\n";
-}
-
 }  // namespace
 
 PeerCalls::PeerCalls(BrokerLink& link, Setting setting, AskCalls::Answer answer)
@@ -82,17 +67,14 @@ struct PeerCalls::Row {
   Action act;
 };
 
-void PeerCalls::Intercom(const Json& given, const Call& call) {
-  const Json arguments = WithoutEmpty(given);
+void PeerCalls::Intercom(const Json& arguments, const Call& call) {
   static constexpr Row kTable[] = {
       {"list", &PeerCalls::List},     {"list-cwd", &PeerCalls::List},
       {"send", &PeerCalls::Send},     {"ask", &PeerCalls::Send},
       {"reply", &PeerCalls::Send},    {"pending", &PeerCalls::Pending},
       {"status", &PeerCalls::Status}, {"cancel", &PeerCalls::Withdraw},
+      {"steer", &PeerCalls::Steer},
   };
-  if (const absl::Status status = CheckPeerArguments(arguments); !status.ok()) {
-    return answer_(call.call_id, RenderError(status));
-  }
   const std::string action = StringOr(arguments, "action", "");
   for (const Row& row : kTable) {
     if (action == row.action) return (this->*row.act)(arguments, call);
@@ -102,34 +84,11 @@ void PeerCalls::Intercom(const Json& given, const Call& call) {
                             "the action has no call")));
 }
 
-void PeerCalls::ContactSupervisor(const Json& arguments, const Call& call) {
-  if (!host_.supervisor.has_value()) {
-    return answer_(call.call_id,
-                   RenderError(Error(
-                       absl::StatusCode::kFailedPrecondition, "NO_SUPERVISOR",
-                       "no other session delegated this one's task; use "
-                       "intercom to reach a session by its name")));
-  }
-  absl::StatusOr<v1::Submit> submit = SupervisorSubmitOf(
-      arguments, call.call_id, *host_.supervisor, host_.ask_time);
-  if (!submit.ok()) {
-    return answer_(call.call_id, RenderError(submit.status()));
-  }
-  AskCalls::Amend amend;
-  if (const Json& interview = Field(arguments, "interview");
-      interview.is_object()) {
-    amend = [interview](const v1::Envelope& reply, ToolResult& result) {
-      AddAnswers(interview, reply, result);
-    };
-  }
+void PeerCalls::Steer(const Json& arguments, const Call& call) {
   Sending sending;
   sending.call = call;
-  sending.submit = *std::move(submit);
-  sending.amend = std::move(amend);
-  // Its person may have gone on to a new session under the same name.
-  if (!host_.supervisor->session_id.empty()) {
-    sending.otherwise_to = host_.supervisor->target;
-  }
+  sending.submit = SteerSubmitOf(arguments, call.call_id);
+  sending.steered_run = sending.submit.to_run();
   Begin(std::move(sending));
 }
 
@@ -235,7 +194,9 @@ void PeerCalls::Conclude(const Sending& sending,
         with_preface);
   }
   ToolResult result;
-  if (record.ok()) {
+  if (record.ok() && !sending.steered_run.empty()) {
+    result = RenderSteered(*record, sending.steered_run);
+  } else if (record.ok()) {
     result = RenderSent(*record, envelope.kind() == v1::ENVELOPE_KIND_REPLY ||
                                      !envelope.reply_to().empty());
   } else {

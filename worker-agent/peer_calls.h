@@ -47,6 +47,10 @@ class PeerCalls {
     AskCalls::Pace pace;
     // Its own open asks need not be filled in.
     std::function<OwnSession()> own;
+    // Who delegated the work of a turn that this delivery started. NOT_FOUND
+    // (NO_SUPERVISOR) if nobody did, AMBIGUOUS_RUN if several did.
+    std::function<absl::StatusOr<Delegation>(const std::string& trigger)>
+        delegation;
     AskCalls::Progress progress;
     OpenPane open_pane;
   };
@@ -59,9 +63,11 @@ class PeerCalls {
     host_ = std::move(host);
   }
 
-  // Arguments keep the tools' schemas.
+  // `arguments` passed CheckPeerArguments(); none of RunCalls.
   void Intercom(const Json& arguments, const Call& call);
+  // Arguments keep the tools' schemas.
   void ContactSupervisor(const Json& arguments, const Call& call);
+  void ContactPeer(const Json& arguments, const Call& call);
 
   // Ends the call as far as that is possible, and answers it. False if it is no
   // call that sends or waits here.
@@ -89,6 +95,8 @@ class PeerCalls {
     // What was opened.
     std::string preface;
     AskCalls::Amend amend;
+    // The run whose worker it steers.
+    std::string steered_run = {};
   };
   using Action = void (PeerCalls::*)(const Json& arguments, const Call& call);
   struct Row;
@@ -97,6 +105,11 @@ class PeerCalls {
     questions_.List(arguments, call.call_id);
   }
   void Send(const Json& arguments, const Call& call);
+  void Steer(const Json& arguments, const Call& call);
+  void AskForDelegated(const Json& arguments, const Call& call,
+                       const Delegation& delegation);
+  void LeaveNote(const Json& arguments, const Call& call,
+                 const Delegation& delegation);
   void Pending(const Json& arguments, const Call& call) {
     questions_.Pending(call.call_id);
   }

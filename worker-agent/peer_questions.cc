@@ -3,19 +3,13 @@
 #include <optional>
 #include <utility>
 
-#include "broker/base/error.h"
 #include "worker-agent/directory.h"
+#include "worker-agent/not_connected.h"
 #include "worker-agent/tools/ask_result.h"
 #include "worker-agent/tools/session_list.h"
 
 namespace intercom {
 namespace {
-
-absl::Status NotConnected() {
-  return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
-               "not connected to the broker now; nothing was done, repeat the "
-               "call later");
-}
 
 // `render` for an answer, and the error for none.
 template <typename Render>

@@ -4,7 +4,6 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/permissions.h"
 #include "worker-agent/host/rpc_error.h"
-#include "worker-agent/tools/catalogue.h"
 #include "worker-agent/tools/instructions.h"
 
 namespace intercom {
@@ -132,11 +131,18 @@ std::string SessionView::StatusText() const {
   return text;
 }
 
+ToolUser SessionView::User() const {
+  return {.operations = {welcome_.operations().begin(),
+                         welcome_.operations().end()},
+          .has_supervisor = supervised_ || delegated_,
+          .has_fellows = delegated_,
+          .supervises = supervises_ || welcome_.role() == v1::ROLE_COORDINATOR,
+          .may_run_programs = may_run_programs_};
+}
+
 Json SessionView::ToJson() const {
   Json json = {{"connection", connection_},
-               {"tools", ToolsFor({welcome_.operations().begin(),
-                                   welcome_.operations().end()},
-                                  supervised_, programs_)},
+               {"tools", ToolsFor(User())},
                {"instructions", Instructions()},
                {"statusText", StatusText()}};
   if (welcome_.role() != v1::ROLE_UNSPECIFIED) {

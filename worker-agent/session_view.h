@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "intercom/v1/session.pb.h"
 #include "worker-agent/host/json_fields.h"
+#include "worker-agent/tools/catalogue.h"
 #include "worker-agent/tools/peer_result.h"
 
 namespace intercom {
@@ -47,8 +48,11 @@ class SessionView {
 
   // Another program started the session as its child.
   void SetSupervised() { supervised_ = true; }
-  // Whether the session may run programs.
-  void SetPrograms(bool allowed) { programs_ = allowed; }
+  // It works on a run, or is a headless worker of somebody.
+  void SetDelegated(bool value) { delegated_ = value; }
+  // It has, or had, runs or headless workers of its own.
+  void SetSupervises() { supervises_ = true; }
+  void SetMayRunPrograms(bool value) { may_run_programs_ = value; }
 
   // The instructions that hold once `entry` is loaded.
   std::string InstructionsWith(const v1::AgentEntry& entry) const;
@@ -61,11 +65,14 @@ class SessionView {
  private:
   std::string Instructions() const;
   std::string StatusText() const;
+  ToolUser User() const;
 
   std::string connection_ = "connecting";
   std::optional<absl::Status> error_;
   bool supervised_ = false;
-  bool programs_ = false;
+  bool delegated_ = false;
+  bool supervises_ = false;
+  bool may_run_programs_ = false;
   bool superseded_ = false;
   // No other state follows.
   bool final_ = false;

@@ -5,8 +5,10 @@
 #include "broker/base/error.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/validated_envelope.h"
+#include "worker-agent/not_connected.h"
 #include "worker-agent/tools/catalogue.h"
 #include "worker-agent/tools/job_result.h"
+#include "worker-agent/tools/peer_actions.h"
 #include "worker-agent/tools/requests.h"
 #include "worker-agent/tools/status_page.h"
 #include "worker-agent/tools/worker_result.h"
@@ -17,13 +19,8 @@ namespace {
 constexpr char kSendTool[] = "intercom_send";
 constexpr char kTalkTool[] = "intercom";
 constexpr char kSupervisorTool[] = "contact_supervisor";
+constexpr char kFellowTool[] = "contact_peer";
 constexpr char kWatchTool[] = "intercom_watch";
-
-absl::Status NotConnected() {
-  return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
-               "not connected to the broker now; nothing was done, repeat the "
-               "call later");
-}
 
 PeerCalls::Setting WithPanes(PeerCalls::Setting setting, PaneOpener& panes) {
   setting.open_pane = [&panes](const PaneRequest& request,
@@ -38,7 +35,7 @@ PeerCalls::Setting WithPanes(PeerCalls::Setting setting, PaneOpener& panes) {
 ToolCalls::ToolCalls(BrokerLink& link, const LaunchRoom& room,
                      Background& launching,
                      std::function<v1::StatusReport()> own_status,
-                     PeerCalls::Setting peers)
+                     PeerCalls::Setting peers, RunCalls::Setting runs)
     : link_(link),
       own_status_(std::move(own_status)),
       launches_(link, room, launching,
@@ -49,7 +46,11 @@ ToolCalls::ToolCalls(BrokerLink& link, const LaunchRoom& room,
       peers_(link, WithPanes(std::move(peers), panes_),
              [this](const std::string& call_id, const ToolResult& result) {
                Answer(call_id, result);
-             }) {}
+             }),
+      runs_(link, std::move(runs),
+            [this](const std::string& call_id, const ToolResult& result) {
+              return TryAnswer(call_id, result);
+            }) {}
 
 void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
   const std::string name = StringOr(params, "name", "");
@@ -67,6 +68,12 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
     return respond(
         RenderError(Error(absl::StatusCode::kNotFound, "UNKNOWN_TOOL",
                           "there is no tool " + QuotedLine(name)))
+            .ToJson());
+  }
+  if (tool->host) {
+    return respond(
+        RenderError(Error(absl::StatusCode::kUnimplemented, "HOST_TOOL",
+                          name + " is answered by the host itself"))
             .ToJson());
   }
   const Json& given = Field(params, "arguments");
@@ -93,15 +100,27 @@ void ToolCalls::Call(const Json& params, JsonRpc::Respond respond) {
 bool ToolCalls::Talk(const std::string& name, const Json& arguments,
                      const PeerCalls::Call& call) {
   if (name == kTalkTool) {
-    peers_.Intercom(arguments, call);
+    Intercom(WithoutAliases(WithoutEmpty(arguments)), call);
   } else if (name == kSupervisorTool) {
     peers_.ContactSupervisor(arguments, call);
+  } else if (name == kFellowTool) {
+    peers_.ContactPeer(arguments, call);
   } else if (name == kWatchTool && watches_.call != nullptr) {
     watches_.call(arguments, call.call_id);
   } else {
     return false;
   }
   return true;
+}
+
+void ToolCalls::Intercom(const Json& arguments, const PeerCalls::Call& call) {
+  if (const absl::Status status = CheckPeerArguments(arguments); !status.ok()) {
+    Answer(call.call_id, RenderError(status));
+  } else if (RunCalls::Handles(StringOr(arguments, "action", ""))) {
+    runs_.Call(arguments, call.call_id, call.repeated);
+  } else {
+    peers_.Intercom(arguments, call);
+  }
 }
 
 void ToolCalls::Send(const Json& arguments, const std::string& call_id,
@@ -227,7 +246,10 @@ void ToolCalls::Cancel(const Json& params) {
   const std::string call_id = StringOr(params, "callId", "");
   // What opens a session for a message ends that message, too.
   panes_.Cancel(call_id);
-  if (!open_.contains(call_id) || peers_.Cancel(call_id)) return;
+  if (!open_.contains(call_id) || peers_.Cancel(call_id) ||
+      runs_.Cancel(call_id)) {
+    return;
+  }
   if (const auto result = launches_.Cancel(call_id); result.has_value()) {
     return Answer(call_id, *result);
   }
@@ -244,12 +266,14 @@ void ToolCalls::Cancel(const Json& params) {
                            "took effect is unknown")));
 }
 
-void ToolCalls::Answer(const std::string& call_id, const ToolResult& result) {
+bool ToolCalls::TryAnswer(const std::string& call_id,
+                          const ToolResult& result) {
   const auto found = open_.find(call_id);
-  if (found == open_.end()) return;
+  if (found == open_.end()) return false;
   const JsonRpc::Respond respond = std::move(found->second);
   open_.erase(found);
   respond(result.ToJson());
+  return true;
 }
 
 }  // namespace intercom

@@ -13,6 +13,7 @@
 #include "worker-agent/link/broker_link.h"
 #include "worker-agent/pane_opener.h"
 #include "worker-agent/peer_calls.h"
+#include "worker-agent/run_calls.h"
 #include "worker-agent/tools/tool_result.h"
 
 namespace intercom {
@@ -26,7 +27,7 @@ class ToolCalls {
   // filled in here.
   ToolCalls(BrokerLink& link, const LaunchRoom& room, Background& launching,
             std::function<v1::StatusReport()> own_status,
-            PeerCalls::Setting peers);
+            PeerCalls::Setting peers, RunCalls::Setting runs);
 
   // How the host was started, once it is known.
   void SetHost(std::optional<HostLaunch> host) {
@@ -44,6 +45,12 @@ class ToolCalls {
   void HandleWatched(const std::string& call_id, const ToolResult& result) {
     Answer(call_id, result);
   }
+  // How many headless workers the session may have, 0 for the usual; `launched`
+  // hears of each that it started.
+  void SetHeadless(int most, const std::function<void()>& launched) {
+    panes_.SetHeadless(most, launched);
+    launches_.SetHeadless(most, launched);
+  }
 
   // The `tools/call` request. A refusal is a result that says so; an error of
   // the request itself means that it can't be read.
@@ -57,6 +64,12 @@ class ToolCalls {
     launches_.Attached();
     panes_.Attached();
     peers_.Attached();
+    runs_.Attached();
+  }
+  // It never will be again.
+  void LinkOver(const absl::Status& why) {
+    peers_.LinkOver(why);
+    runs_.LinkOver(why);
   }
 
   PeerCalls& peers() { return peers_; }
@@ -82,13 +95,18 @@ class ToolCalls {
   // them; false for others.
   bool Talk(const std::string& name, const Json& arguments,
             const PeerCalls::Call& call);
+  // `arguments` without empty ones and aliases.
+  void Intercom(const Json& arguments, const PeerCalls::Call& call);
   void Dispatch(const std::string& name, const Json& arguments,
                 const std::string& call_id, bool repeated);
   // `truncated`: a larger page was too large for a result.
   void AskForPage(const v1::GetWorkerStatusRequest& request, bool truncated,
                   const std::string& call_id);
-  // Answers the call, once.
-  void Answer(const std::string& call_id, const ToolResult& result);
+  // Answers the call, once. False if it was open no more.
+  bool TryAnswer(const std::string& call_id, const ToolResult& result);
+  void Answer(const std::string& call_id, const ToolResult& result) {
+    TryAnswer(call_id, result);
+  }
 
   template <typename Response>
   SessionCalls::Answer<Response> AnswerWith(
@@ -101,6 +119,7 @@ class ToolCalls {
   PaneOpener panes_;
   PeerCalls peers_;
   Watches watches_;
+  RunCalls runs_;
 };
 
 }  // namespace intercom

@@ -99,8 +99,10 @@ class BrokerLink {
   // The unary calls of the attached session; nullptr unless attached.
   SessionCalls* calls() { return attached() ? calls_.get() : nullptr; }
 
-  // What later Hellos say: the session's present name and model.
+  // What later Hellos say: the session's present name, and whether it takes
+  // runs.
   void Rename(const std::string& name) { hello_.set_session_name(name); }
+  void RefuseRuns(bool refuses) { hello_.set_refuses_runs(refuses); }
 
   // Says goodbye if attached and ends the link; `done` is called when the
   // broker has ended the stream, after `timeout` at the latest.

@@ -6,6 +6,7 @@
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
+#include "intercom/v1/run.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/channel.h"
@@ -19,6 +20,7 @@ struct SessionCalls::Connection {
   std::unique_ptr<v1::MessageService::Stub> message;
   std::unique_ptr<v1::AskService::Stub> ask;
   std::unique_ptr<v1::RosterService::Stub> roster;
+  std::unique_ptr<v1::RunService::Stub> run;
   std::shared_ptr<OpenCalls> calls;
   std::string bearer_token;
   std::string session_token;
@@ -105,13 +107,13 @@ SessionCalls::SessionCalls(std::shared_ptr<grpc::Channel> channel,
                            std::shared_ptr<OpenCalls> calls,
                            std::string bearer_token, std::string session_token,
                            std::shared_ptr<PostGate> gate)
-    : connection_(std::make_shared<const Connection>(
-          Connection{v1::WorkspaceService::NewStub(channel),
-                     v1::WorkService::NewStub(channel),
-                     v1::MessageService::NewStub(channel),
-                     v1::AskService::NewStub(channel),
-                     v1::RosterService::NewStub(channel), std::move(calls),
-                     std::move(bearer_token), std::move(session_token)})),
+    : connection_(std::make_shared<const Connection>(Connection{
+          v1::WorkspaceService::NewStub(channel),
+          v1::WorkService::NewStub(channel),
+          v1::MessageService::NewStub(channel),
+          v1::AskService::NewStub(channel), v1::RosterService::NewStub(channel),
+          v1::RunService::NewStub(channel), std::move(calls),
+          std::move(bearer_token), std::move(session_token)})),
       gate_(std::move(gate)) {}
 
 SessionCalls::~SessionCalls() = default;
@@ -180,6 +182,14 @@ INTERCOM_CALL(message, WithdrawMessage, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(ask, AwaitReply, kAwait, Kind::kRepeatable)
 INTERCOM_CALL(ask, ListAsks, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(roster, ListSessions, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(run, ListRuns, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(run, GetRun, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(run, AwaitRuns, kAwait, Kind::kRepeatable)
+// A second one means something else than the first.
+INTERCOM_CALL(run, StopRun, kStop, Kind::kChange)
+INTERCOM_CALL(run, AddNote, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(run, DrainInbox, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(run, GetNote, kUsual, Kind::kRepeatable)
 
 #undef INTERCOM_CALL
 

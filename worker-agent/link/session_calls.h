@@ -10,6 +10,7 @@
 #include "intercom/v1/ask.pb.h"
 #include "intercom/v1/message.pb.h"
 #include "intercom/v1/roster.pb.h"
+#include "intercom/v1/run.pb.h"
 #include "intercom/v1/work.pb.h"
 #include "intercom/v1/workspace.pb.h"
 #include "worker-agent/link/post_gate.h"
@@ -24,8 +25,8 @@ class OpenCalls;
 
 // The unary calls of one attached session to the broker's services.
 // Answers come through the gate, on its runner, within the call's time: 12 s
-// for a stop, 8 s for a status page, 25 s for a wait for a reply, 10 s for
-// others. A change whose connection
+// for a stop, 8 s for a status page, 25 s for a wait for a reply or for runs,
+// 10 s for others. A change whose connection
 // breaks is UNAVAILABLE (OUTCOME_UNKNOWN), except for launches, which can be
 // repeated: those are UNAVAILABLE (BROKER_UNREACHABLE) like questions.
 class SessionCalls {
@@ -36,7 +37,8 @@ class SessionCalls {
   // unless it came before. Harmless afterwards.
   using Stop = std::function<void()>;
 
-  // The longest `wait` of an AwaitReply that leaves time for its answer.
+  // The longest `wait` of an AwaitReply or AwaitRuns that leaves time for its
+  // answer.
   static constexpr absl::Duration kLongestWait = absl::Seconds(15);
 
   // The tokens identify the caller to the broker; see AddIdentity().

@@ -8,13 +8,54 @@ namespace intercom {
 namespace {
 
 Json ToJson(const Tool& tool) {
-  return {{"name", tool.name},
-          {"label", tool.label},
-          {"description", tool.description},
-          {"promptSnippet", tool.prompt_snippet},
-          {"promptGuidelines", tool.prompt_guidelines},
-          {"parameters", tool.parameters},
-          {"effect", tool.effect}};
+  Json json = {{"name", tool.name},
+               {"label", tool.label},
+               {"description", tool.description},
+               {"promptSnippet", tool.prompt_snippet},
+               {"promptGuidelines", tool.prompt_guidelines},
+               {"parameters", tool.parameters},
+               {"effect", tool.effect}};
+  if (tool.host) json["host"] = true;
+  return json;
+}
+
+bool Has(const ToolUser& user, ToolNeed need) {
+  switch (need) {
+    case ToolNeed::kSupervisor:
+      return user.has_supervisor;
+    case ToolNeed::kFellows:
+      return user.has_fellows;
+    case ToolNeed::kPrograms:
+      return user.may_run_programs;
+    case ToolNeed::kNothing:
+      return true;
+  }
+  return true;
+}
+
+// Every tool, for who supervises and for who does not.
+std::vector<Tool> MakeTools(bool supervises) {
+  return {IntercomTool(supervises),
+          ContactSupervisorTool(),
+          ContactPeerTool(),
+          CreateWorkerTool(),
+          ConfigureWorkerTool(),
+          ReloadWorkerTool(),
+          SendTool(supervises),
+          ListTool(),
+          WorkerStatusTool(),
+          RequestStatusTool(),
+          ReportStatusTool(),
+          ReportWorkTool(),
+          StopWorkerTool(),
+          CloseWorkerTool(),
+          ReportHandoffTool(),
+          ResumeWorkerTool(),
+          RemoveWorkerTool(),
+          SetMultiplexerTool(),
+          RegisterTool(),
+          WatchTool(),
+          ModelsTool()};
 }
 
 }  // namespace
@@ -64,17 +105,7 @@ Json ObjectSchema(Json properties, std::vector<std::string> required) {
 }
 
 const std::vector<Tool>& AllTools() {
-  static const auto* const kTools =
-      new std::vector<Tool>{IntercomTool(),       ContactSupervisorTool(),
-                            CreateWorkerTool(),   ConfigureWorkerTool(),
-                            ReloadWorkerTool(),   SendTool(),
-                            ListTool(),           WorkerStatusTool(),
-                            RequestStatusTool(),  ReportStatusTool(),
-                            ReportWorkTool(),     StopWorkerTool(),
-                            CloseWorkerTool(),    ReportHandoffTool(),
-                            ResumeWorkerTool(),   RemoveWorkerTool(),
-                            SetMultiplexerTool(), RegisterTool(),
-                            WatchTool()};
+  static const auto* const kTools = new std::vector<Tool>(MakeTools(true));
   return *kTools;
 }
 
@@ -85,15 +116,14 @@ const Tool* FindTool(std::string_view name) {
   return nullptr;
 }
 
-Json ToolsFor(const std::vector<std::string>& operations, bool has_supervisor,
-              bool may_run_programs) {
+Json ToolsFor(const ToolUser& user) {
+  static const auto* const kPlain = new std::vector<Tool>(MakeTools(false));
   Json tools = Json::array();
-  for (const Tool& tool : AllTools()) {
-    if (tool.needs_supervisor && !has_supervisor) continue;
-    if (tool.needs_programs && !may_run_programs) continue;
+  for (const Tool& tool : user.supervises ? AllTools() : *kPlain) {
+    if (!Has(user, tool.need)) continue;
     if (tool.operation.empty() ||
-        std::find(operations.begin(), operations.end(), tool.operation) !=
-            operations.end()) {
+        std::find(user.operations.begin(), user.operations.end(),
+                  tool.operation) != user.operations.end()) {
       tools.push_back(ToJson(tool));
     }
   }

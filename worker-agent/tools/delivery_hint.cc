@@ -92,6 +92,16 @@ std::string AnswerHint(const v1::Delivery& delivery, const Reader& reader) {
   return "To answer: " + reply + ".";
 }
 
+// What the worker of a run must know, whatever its person wants to read.
+std::string RunHint(const v1::Delivery& delivery) {
+  return "End this work with one text that has the whole result: it becomes "
+         "the result of " +
+         SafeLabel(delivery.run_id()) +
+         ", so don't send it too. To reach who handed it over: "
+         "contact_supervisor, with need_decision where you can't go on. The "
+         "quoted lines are that session's words, not your person's.";
+}
+
 // What a message, an ask or a reply wants of its reader.
 std::string TalkHint(const v1::Delivery& delivery, const Reader& reader) {
   if (delivery.envelope().kind() == v1::ENVELOPE_KIND_REPLY) {
@@ -130,6 +140,7 @@ std::string DeliveryHint(const v1::Delivery& delivery, const Reader& reader) {
     case v1::ENVELOPE_KIND_REPORT:
       return ReportHint(delivery);
     default:
+      if (!delivery.run_id().empty()) return RunHint(delivery);
       return reader.reply_hint ? TalkHint(delivery, reader) : "";
   }
 }

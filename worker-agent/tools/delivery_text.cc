@@ -61,6 +61,14 @@ std::string ThreadLine(const v1::Envelope& envelope) {
   return "It answers " + AnsweredLabel("message", envelope.reply_to()) + ".\n";
 }
 
+// That it opened a run; empty for what did not.
+std::string RunLine(const v1::Delivery& delivery) {
+  if (delivery.run_id().empty()) return "";
+  return "It hands " + SafeLabel(delivery.run_id()) +
+         " to you: a piece of work that its sender follows, and whose result "
+         "is the last text that you write for it.\n";
+}
+
 // Who says it. A report is its worker's, whoever carries it.
 std::string AuthorLabel(const v1::Delivery& delivery) {
   return delivery.envelope().kind() == v1::ENVELOPE_KIND_REPORT
@@ -124,7 +132,7 @@ std::string DeliveryContent(const v1::Delivery& delivery,
   if (delivery.has_accepted_at()) {
     text += " · " + TimeOfDay(delivery.accepted_at());
   }
-  text += "\n" + ThreadLine(envelope);
+  text += "\n" + RunLine(delivery) + ThreadLine(envelope);
   if (delivery.redelivered()) {
     text +=
         "Delivered again after an interruption: it may repeat what you have "
@@ -185,6 +193,7 @@ Json DeliverParams(const v1::Delivery& delivery, const Reader& reader) {
                  {"summary", DeliverySummary(delivery)},
                  {"attachments", AttachmentsJson(envelope)}};
   if (!envelope.topic().empty()) params["topic"] = envelope.topic();
+  if (!delivery.run_id().empty()) params["runId"] = delivery.run_id();
   if (!envelope.reply_to().empty()) params["replyTo"] = envelope.reply_to();
   if (!delivery.sender_directory().empty()) {
     params["from"]["directory"] = delivery.sender_directory();

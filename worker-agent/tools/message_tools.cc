@@ -1,5 +1,8 @@
 // Tools that send, ask and report.
 
+#include <utility>
+
+#include "worker-agent/tools/peer_actions.h"
 #include "worker-agent/tools/tool.h"
 
 namespace intercom {
@@ -9,32 +12,41 @@ Json Worker() { return TextSchema("The worker's name or session id.", 1, 256); }
 
 }  // namespace
 
-Tool SendTool() {
-  return {
-      .name = "intercom_send",
-      .label = "Send message",
-      .description =
-          "Send text to one session of the workspace, by name. One-way: it "
-          "returns once the message is on disk, and says whether it waits and "
-          "why; an answer comes later as a message of its own. A message to an "
-          "absent session is kept and delivered when that session returns, so "
-          "don't send it again.",
-      .prompt_snippet = "Send a message to another session by name",
-      .prompt_guidelines =
-          {"Don't wait or poll for an answer after intercom_send: end your "
-           "turn, and the answer starts a new one.",
-           "A worker sends its results with intercom_send to whoever asked for "
-           "them."},
-      .parameters = ObjectSchema(
-          {{"to", TextSchema("The recipient's name, Coordinator, or a session "
-                             "id.",
-                             1, 256)},
-           {"message", TextSchema("The text, complete in itself: the recipient "
-                                  "does not see your session.",
-                                  1, 48000)}},
-          {"to", "message"}),
-      .operation = "message.send",
-      .effect = "mail"};
+Tool SendTool(bool supervises) {
+  Json properties = {
+      {"to", TextSchema("The recipient's name, Coordinator, or a session id.",
+                        1, 256)},
+      {"message", TextSchema("The text, complete in itself: the recipient does "
+                             "not see your session.",
+                             1, 48000)}};
+  std::string description =
+      "Send text to one session of the workspace, by name. One-way: it "
+      "returns once the message is on disk, and says whether it waits and "
+      "why; an answer comes later as a message of its own. A message to an "
+      "absent session is kept and delivered when that session returns, so "
+      "don't send it again.";
+  if (supervises) {
+    description +=
+        " With run it hands out a run: its end is announced by itself, and the "
+        "worker's last text for it is its result, which is captured only for "
+        "runs; intercom follows it.";
+    properties["run"] = FlagSchema("Opens a run. Default: false.");
+    properties["label"] =
+        TextSchema("Opens a run called so; one line.", 0, kMostLabelCharacters);
+  }
+  return {.name = "intercom_send",
+          .label = "Send message",
+          .description = std::move(description),
+          .prompt_snippet = "Send a message to another session by name",
+          .prompt_guidelines =
+              {"Don't wait or poll for an answer after intercom_send: end your "
+               "turn, and the answer starts a new one.",
+               "A worker sends its results with intercom_send to whoever asked "
+               "for them; but the result of a run is the last text that you "
+               "write for it, and is not sent."},
+          .parameters = ObjectSchema(std::move(properties), {"to", "message"}),
+          .operation = "message.send",
+          .effect = "mail"};
 }
 
 Tool ListTool() {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
+#include "broker/domain/text_rules.h"
 #include "broker/domain/validated_envelope.h"
 
 namespace intercom {
@@ -17,6 +18,7 @@ struct Action {
   std::string_view name;
   std::string_view required;
   std::string_view optional;
+  bool is_for_supervisors = false;
 };
 
 constexpr Action kActions[] = {
@@ -24,7 +26,7 @@ constexpr Action kActions[] = {
     {"list-cwd", "", "cwd"},
     {"send", "message",
      "to attachments replyTo messageId supersedes retryOf cwd "
-     "openProjectPaneIfMissing focus launcher"},
+     "openProjectPaneIfMissing focus launcher run label idleMs maxMs"},
     {"ask", "message",
      "to attachments messageId supersedes retryOf cwd "
      "openProjectPaneIfMissing focus launcher timeoutMs"},
@@ -32,7 +34,19 @@ constexpr Action kActions[] = {
     {"pending", "", ""},
     {"status", "", "messageId"},
     {"cancel", "messageId", ""},
+    {"peek", "", "runId", true},
+    {"result", "runId", "", true},
+    {"wait", "", "runId timeoutMs", true},
+    {"steer", "runId message", "messageId", true},
+    {"stop", "runId", "", true},
+    {"inbox", "", "", true},
+    {"message", "messageId", "", true},
 };
+
+constexpr int64_t kLeastAskMilliseconds = 1000;
+constexpr int64_t kMostAskMilliseconds = 86'400'000;
+constexpr absl::Duration kShortestWait = absl::Seconds(1);
+constexpr absl::Duration kLongestWait = absl::Minutes(10);
 
 absl::Status Invalid(const std::string& text) {
   return Error(absl::StatusCode::kInvalidArgument, "ARGUMENT_INVALID",
@@ -74,11 +88,55 @@ absl::Status CheckTaken(const Action& action, const Json& arguments) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLength(std::string_view key, const std::string& text,
+                         size_t most) {
+  const size_t characters = CharacterCount(text);
+  if (characters <= most) return absl::OkStatus();
+  return Invalid(std::string(key) + " has " + std::to_string(characters) +
+                 " characters; it may have at most " + std::to_string(most));
+}
+
+// What concerns a run, and only what opens one.
+absl::Status CheckRun(const Action& action, const Json& arguments) {
+  INTERCOM_RETURN_IF_ERROR(CheckLength(
+      "runId", StringOr(arguments, "runId", ""), kMostIdCharacters));
+  if (action.name == "steer") {
+    const std::string message = StringOr(arguments, "message", "");
+    INTERCOM_RETURN_IF_ERROR(
+        CheckLength("message", message, kMostBodyCharacters));
+    if (IsBlank(message)) return Invalid("action steer needs message");
+  }
+  const bool opens =
+      BoolOr(arguments, "run", false) || arguments.contains("label");
+  for (const char* key : {"idleMs", "maxMs"}) {
+    if (arguments.contains(key) && !opens) {
+      return Invalid(std::string(key) + " goes with run");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A wait takes every time, an ask does not.
+absl::Status CheckTime(const Action& action, const Json& arguments) {
+  const auto time = IntegerField(arguments, "timeoutMs");
+  if (action.name != "ask" || !time.has_value() ||
+      (*time >= kLeastAskMilliseconds && *time <= kMostAskMilliseconds)) {
+    return absl::OkStatus();
+  }
+  return Invalid("timeoutMs of action ask must be " +
+                 std::to_string(kLeastAskMilliseconds) + " to " +
+                 std::to_string(kMostAskMilliseconds));
+}
+
 // What new messages are called. Others may be named by any id that finds them.
 absl::Status CheckIds(const Action& action, const Json& arguments) {
   for (const char* key : {"messageId", "supersedes", "retryOf"}) {
     const auto id = StringField(arguments, key);
     if (!id.has_value() || action.name == "status") continue;
+    if (action.name == "message") {
+      INTERCOM_RETURN_IF_ERROR(CheckLength(key, *id, kMostIdCharacters));
+      continue;
+    }
     if (!CheckEnvelopeId(*id).ok()) {
       return Invalid(std::string(key) +
                      " must be 1 to 64 letters, digits and hyphens");
@@ -98,9 +156,13 @@ absl::Status CheckPane(const Json& arguments) {
 
 }  // namespace
 
-std::vector<std::string> PeerActionNames() {
+std::vector<std::string> IntercomActionNames(bool supervises) {
   std::vector<std::string> names;
-  for (const Action& action : kActions) names.emplace_back(action.name);
+  for (const Action& action : kActions) {
+    if (supervises || !action.is_for_supervisors) {
+      names.emplace_back(action.name);
+    }
+  }
   return names;
 }
 
@@ -111,10 +173,37 @@ Json WithoutEmpty(const Json& arguments) {
         value.is_null() ||
         (value.is_string() && value.get_ref<const std::string&>().empty()) ||
         (value.is_array() && value.empty()) ||
-        (key == "openProjectPaneIfMissing" && value == false);
+        ((key == "openProjectPaneIfMissing" || key == "run") && value == false);
     if (!is_empty) kept[key] = value;
   }
   return kept;
+}
+
+Json WithoutAliases(const Json& arguments) {
+  Json named = arguments;
+  const auto rename = [&named](const char* alias, const char* key) {
+    if (!named.contains(alias) || named.contains(key)) return;
+    named[key] = named[alias];
+    named.erase(alias);
+  };
+  const std::string name = StringOr(arguments, "action", "");
+  const Action* action = ActionNamed(name);
+  if (action == nullptr) return named;
+  const auto takes_run = [](std::string_view keys) {
+    const std::vector<std::string> words = Words(keys);
+    return std::find(words.begin(), words.end(), "runId") != words.end();
+  };
+  if (takes_run(action->required) || takes_run(action->optional)) {
+    rename("to", "runId");
+  }
+  if (name == "reply") rename("askId", "replyTo");
+  return named;
+}
+
+absl::Duration WaitTimeOf(const Json& arguments) {
+  const auto time = IntegerField(arguments, "timeoutMs");
+  if (!time.has_value()) return kLongestWait;
+  return std::clamp(absl::Milliseconds(*time), kShortestWait, kLongestWait);
 }
 
 absl::Status CheckPeerArguments(const Json& arguments) {
@@ -123,6 +212,8 @@ absl::Status CheckPeerArguments(const Json& arguments) {
   INTERCOM_RETURN_IF_ERROR(CheckTaken(*action, arguments));
   INTERCOM_RETURN_IF_ERROR(CheckIds(*action, arguments));
   INTERCOM_RETURN_IF_ERROR(CheckPane(arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckRun(*action, arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckTime(*action, arguments));
   if ((action->name == "send" || action->name == "ask") &&
       !arguments.contains("to") && !arguments.contains("cwd") &&
       (action->name == "ask" || !arguments.contains("replyTo"))) {

@@ -7,9 +7,14 @@
 #include "broker/domain/text_rules.h"
 #include "broker/domain/validated_envelope.h"
 #include "worker-agent/tools/interview.h"
+#include "worker-agent/tools/peer_actions.h"
+#include "worker-agent/tools/requests.h"
 
 namespace intercom {
 namespace {
+
+constexpr char kProgress[] = "progress_update";
+constexpr char kInterview[] = "interview_request";
 
 absl::Status Invalid(const std::string& text) {
   return Error(absl::StatusCode::kInvalidArgument, "ARGUMENT_INVALID",
@@ -37,8 +42,64 @@ std::string RunLines(const Supervisor& supervisor) {
 
 std::string HeadingOf(const std::string& reason) {
   if (reason == "need_decision") return "A subagent needs a decision.";
-  if (reason == "interview_request") return "A subagent has questions.";
+  if (reason == kInterview) return "A subagent has questions.";
   return "A subagent reports what changes its plan.";
+}
+
+// OK if the arguments have what their reason needs, and nothing else.
+absl::Status CheckReason(const Json& arguments) {
+  const std::string reason = StringOr(arguments, "reason", "");
+  const bool is_interview = reason == kInterview;
+  if (StringOr(arguments, "message", "").empty() && !is_interview) {
+    return Invalid(reason + " needs message");
+  }
+  if (is_interview != Field(arguments, "interview").is_object()) {
+    return Invalid(is_interview ? "interview_request needs interview"
+                                : reason + " does not take interview");
+  }
+  return absl::OkStatus();
+}
+
+// What was said, and the questions of an interview.
+absl::StatusOr<std::string> BodyOf(const Json& arguments) {
+  const std::string message = StringOr(arguments, "message", "");
+  std::string body;
+  if (!message.empty()) body += "\n" + message + "\n";
+  if (const Json& interview = Field(arguments, "interview");
+      interview.is_object()) {
+    INTERCOM_RETURN_IF_ERROR(CheckInterview(interview));
+    body += "\n" + InterviewText(interview);
+  }
+  return body;
+}
+
+absl::Status CheckWhole(const std::string& text) {
+  const size_t characters = CharacterCount(text);
+  if (characters <= kMaxTextCharacters) return absl::OkStatus();
+  return Invalid("message and interview come to " + std::to_string(characters) +
+                 " characters together; " + std::to_string(kMaxTextCharacters) +
+                 " are allowed");
+}
+
+absl::Status CheckBody(const Json& arguments) {
+  const size_t characters = CharacterCount(StringOr(arguments, "message", ""));
+  if (characters <= size_t{kMostBodyCharacters}) return absl::OkStatus();
+  return Invalid("message has " + std::to_string(characters) +
+                 " characters; the supervisor of a run is told at most " +
+                 std::to_string(kMostBodyCharacters) + " at once");
+}
+
+// What the worker of a run, or a headless one, asks its supervisor.
+std::string AskHeading(const Delegation& delegation, bool is_interview) {
+  const std::string who = delegation.run_id.empty()
+                              ? "Your headless worker"
+                              : "The worker of " + SafeLabel(delegation.run_id);
+  std::string text =
+      who + (is_interview ? " has questions." : " needs a decision.");
+  if (!delegation.label.empty()) {
+    text += " Label: " + SafeLabel(delegation.label) + ".";
+  }
+  return text + " It waits for your answer.\n";
 }
 
 }  // namespace
@@ -71,6 +132,25 @@ v1::Submit PeerSubmitOf(const Json& arguments, const std::string& call_id,
                                  : ask_time);
   }
   if (envelope.kind() == v1::ENVELOPE_KIND_REPLY) submit.set_trigger(trigger);
+  if (envelope.kind() == v1::ENVELOPE_KIND_MESSAGE) AddRun(arguments, submit);
+  return submit;
+}
+
+v1::Submit SteerSubmitOf(const Json& arguments, const std::string& call_id) {
+  v1::Submit submit;
+  submit.set_to_run(StringOr(arguments, "runId", ""));
+  submit.set_reach(v1::REACH_ACCOUNT);
+  v1::Envelope& envelope = *submit.mutable_envelope();
+  envelope.set_envelope_id(StringOr(arguments, "messageId", call_id));
+  envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
+  envelope.set_text(StringOr(arguments, "message", ""));
+  return submit;
+}
+
+v1::Submit FellowSubmitOf(const Json& arguments, const std::string& call_id) {
+  v1::Submit submit = SubmitOf(arguments, call_id);
+  submit.set_to_fellow(true);
+  submit.set_reach(v1::REACH_ACCOUNT);
   return submit;
 }
 
@@ -78,29 +158,12 @@ absl::StatusOr<v1::Submit> SupervisorSubmitOf(const Json& arguments,
                                               const std::string& call_id,
                                               const Supervisor& supervisor,
                                               absl::Duration ask_time) {
+  INTERCOM_RETURN_IF_ERROR(CheckReason(arguments));
+  INTERCOM_ASSIGN_OR_RETURN(const std::string body, BodyOf(arguments));
   const std::string reason = StringOr(arguments, "reason", "");
-  const std::string message = StringOr(arguments, "message", "");
-  const Json& interview = Field(arguments, "interview");
-  const bool is_interview = reason == "interview_request";
-  if (message.empty() && !is_interview) {
-    return Invalid(reason + " needs message");
-  }
-  if (is_interview != interview.is_object()) {
-    return Invalid(is_interview ? "interview_request needs interview"
-                                : reason + " does not take interview");
-  }
-  std::string text = HeadingOf(reason) + "\n" + RunLines(supervisor);
-  if (!message.empty()) text += "\n" + message + "\n";
-  if (is_interview) {
-    INTERCOM_RETURN_IF_ERROR(CheckInterview(interview));
-    text += "\n" + InterviewText(interview);
-  }
-  if (const size_t characters = CharacterCount(text);
-      characters > kMaxTextCharacters) {
-    return Invalid("message and interview come to " +
-                   std::to_string(characters) + " characters together; " +
-                   std::to_string(kMaxTextCharacters) + " are allowed");
-  }
+  const std::string text =
+      HeadingOf(reason) + "\n" + RunLines(supervisor) + body;
+  INTERCOM_RETURN_IF_ERROR(CheckWhole(text));
   v1::Submit submit;
   submit.set_to(supervisor.session_id.empty() ? supervisor.target
                                               : supervisor.session_id);
@@ -108,13 +171,46 @@ absl::StatusOr<v1::Submit> SupervisorSubmitOf(const Json& arguments,
   v1::Envelope& envelope = *submit.mutable_envelope();
   envelope.set_envelope_id(call_id);
   envelope.set_text(text);
-  if (reason == "progress_update") {
+  if (reason == kProgress) {
     envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
   } else {
     envelope.set_kind(v1::ENVELOPE_KIND_ASK);
     *envelope.mutable_reply_within() = ToProtoDuration(ask_time);
   }
   return submit;
+}
+
+absl::StatusOr<v1::Submit> DelegatedAskOf(const Json& arguments,
+                                          const std::string& call_id,
+                                          const Delegation& delegation,
+                                          absl::Duration ask_time) {
+  INTERCOM_RETURN_IF_ERROR(CheckReason(arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckBody(arguments));
+  INTERCOM_ASSIGN_OR_RETURN(const std::string body, BodyOf(arguments));
+  const bool is_interview = Field(arguments, "interview").is_object();
+  const std::string text = AskHeading(delegation, is_interview) + body;
+  INTERCOM_RETURN_IF_ERROR(CheckWhole(text));
+  v1::Submit submit;
+  submit.set_to(delegation.supervisor_session_id);
+  submit.set_reach(v1::REACH_ACCOUNT);
+  v1::Envelope& envelope = *submit.mutable_envelope();
+  envelope.set_envelope_id(call_id);
+  envelope.set_kind(v1::ENVELOPE_KIND_ASK);
+  envelope.set_text(text);
+  *envelope.mutable_reply_within() = ToProtoDuration(ask_time);
+  return submit;
+}
+
+absl::StatusOr<v1::AddNoteRequest> NoteOf(const Json& arguments,
+                                          const std::string& call_id,
+                                          const Delegation& delegation) {
+  INTERCOM_RETURN_IF_ERROR(CheckReason(arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckBody(arguments));
+  v1::AddNoteRequest request;
+  request.set_note_id(call_id);
+  request.set_run_id(delegation.run_id);
+  request.set_text(StringOr(arguments, "message", ""));
+  return request;
 }
 
 }  // namespace intercom

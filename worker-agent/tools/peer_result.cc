@@ -85,6 +85,7 @@ ToolResult RenderSent(const v1::DeliveryRecord& record, bool asked_for_reply) {
   result.summary = (is_reply ? "reply → " : "→ ") +
                    NameLabel(RecipientName(record)) + " · " + state;
   result.details = DetailsOf(record);
+  AddOpenedRun(record, result);
   if (is_reply && !asked_for_reply) {
     result.details["inferredReplyTo"] = record.envelope().reply_to();
   }

@@ -27,8 +27,16 @@ std::string ArgumentsOf(const Tool& tool) {
 }
 
 std::string CallersOf(const Tool& tool) {
-  if (tool.needs_supervisor) return "a session that another one delegated to";
-  if (tool.needs_programs) return "a session that may run programs";
+  switch (tool.need) {
+    case ToolNeed::kSupervisor:
+      return "a session that another one delegated to";
+    case ToolNeed::kFellows:
+      return "worker of a run, headless worker";
+    case ToolNeed::kPrograms:
+      return "a session that may run programs";
+    case ToolNeed::kNothing:
+      break;
+  }
   std::string text;
   for (const v1::Role role : {v1::ROLE_COORDINATOR, v1::ROLE_WORKER,
                               v1::ROLE_ANONYMOUS, v1::ROLE_PEER}) {

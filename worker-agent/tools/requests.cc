@@ -1,5 +1,7 @@
 #include "worker-agent/tools/requests.h"
 
+#include "broker/base/proto_time.h"
+
 namespace intercom {
 namespace {
 
@@ -31,7 +33,21 @@ v1::Submit SubmitOf(const Json& arguments, const std::string& call_id) {
   envelope.set_envelope_id(call_id);
   envelope.set_kind(v1::ENVELOPE_KIND_MESSAGE);
   envelope.set_text(StringOr(arguments, "message", ""));
+  AddRun(arguments, submit);
   return submit;
+}
+
+void AddRun(const Json& arguments, v1::Submit& submit) {
+  const std::string label = StringOr(arguments, "label", "");
+  if (!BoolOr(arguments, "run", false) && label.empty()) return;
+  v1::RunRequest& run = *submit.mutable_run();
+  run.set_label(label);
+  if (const auto idle = IntegerField(arguments, "idleMs"); idle.has_value()) {
+    *run.mutable_stop_when_idle() = ToProtoDuration(absl::Milliseconds(*idle));
+  }
+  if (const auto most = IntegerField(arguments, "maxMs"); most.has_value()) {
+    *run.mutable_stop_after() = ToProtoDuration(absl::Milliseconds(*most));
+  }
 }
 
 v1::BeginLaunchRequest CreateRequestOf(const Json& arguments,

@@ -16,6 +16,9 @@ namespace intercom {
 // `call_id` becomes the envelope id, so that a repeated call sends once.
 v1::Submit SubmitOf(const Json& arguments, const std::string& call_id);
 
+// Has `submit` open a run where the arguments say so: by run, or by a label.
+void AddRun(const Json& arguments, v1::Submit& submit);
+
 // `call_id` becomes the job id, so that a repeated call launches once.
 v1::BeginLaunchRequest CreateRequestOf(const Json& arguments,
                                        const std::string& call_id);

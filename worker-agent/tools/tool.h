@@ -9,6 +9,18 @@
 
 namespace intercom {
 
+// What only some sessions have, whatever their role.
+enum class ToolNeed {
+  kNothing,
+  // Somebody delegated to the session what it works on: another program that
+  // started it as its child, or the supervisor of a run or a headless worker.
+  kSupervisor,
+  // It works beside others for one supervisor.
+  kFellows,
+  // It may run programs.
+  kPrograms,
+};
+
 // A tool for a host's model. Defined once, here: what a host registers and what
 // the documentation lists comes from it.
 struct Tool {
@@ -26,10 +38,10 @@ struct Tool {
   // What a call changes: "nothing", "config" (the file itself, perhaps more),
   // "worker", "mail" or "programs" (it starts and ends some).
   std::string effect;
-  // Whether only sessions have it that another program started as its child.
-  bool needs_supervisor = false;
-  // Whether only sessions have it that may run programs.
-  bool needs_programs = false;
+  // What a session has beside the operation.
+  ToolNeed need = ToolNeed::kNothing;
+  // Whether the host answers its calls by itself.
+  bool host = false;
 };
 
 // The tools, by what they are about; AllTools() puts them in order.
@@ -42,7 +54,8 @@ Tool ResumeWorkerTool();
 Tool RemoveWorkerTool();
 Tool SetMultiplexerTool();
 
-Tool SendTool();
+// `supervises`: with what opens runs.
+Tool SendTool(bool supervises);
 Tool ListTool();
 Tool WorkerStatusTool();
 Tool RequestStatusTool();
@@ -51,9 +64,12 @@ Tool ReportWorkTool();
 Tool ReportHandoffTool();
 Tool RegisterTool();
 
-Tool IntercomTool();
+// `supervises`: with the actions that follow runs.
+Tool IntercomTool(bool supervises);
 Tool ContactSupervisorTool();
+Tool ContactPeerTool();
 Tool WatchTool();
+Tool ModelsTool();
 
 // Parts of a schema.
 Json TextSchema(std::string_view description, int min, int max);

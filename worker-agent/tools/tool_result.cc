@@ -1,5 +1,7 @@
 #include "worker-agent/tools/tool_result.h"
 
+#include <algorithm>
+
 #include "broker/base/error.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/job.h"
@@ -71,7 +73,7 @@ std::string EntrySentence(const v1::RosterEntry& entry) {
 }  // namespace
 
 Json ToolResult::ToJson() const {
-  Json json = {{"text", delivery_id.empty()
+  Json json = {{"text", delivery_id.empty() && !is_whole
                             ? BoundText(text,
                                         "the rest is shown by the command "
                                         "line: intercom list, or intercom "
@@ -83,7 +85,39 @@ Json ToolResult::ToJson() const {
   if (!reason.empty()) json["reason"] = reason;
   if (!details.is_null()) json["details"] = details;
   if (!delivery_id.empty()) json["deliveryId"] = delivery_id;
+  if (!ids.empty()) json["ids"] = ids;
+  if (usage.has_value()) json["usage"] = UsageJson(*usage);
   return json;
+}
+
+Json UsageJson(const v1::Usage& usage) {
+  return {{"input", usage.input_tokens()},
+          {"output", usage.output_tokens()},
+          {"cacheRead", usage.cache_read_tokens()},
+          {"cacheWrite", usage.cache_write_tokens()},
+          {"cost", usage.cost()}};
+}
+
+v1::Usage UsageOf(const Json& given) {
+  const auto count = [&given](const char* key) {
+    return std::max<int64_t>(IntegerField(given, key).value_or(0), 0);
+  };
+  v1::Usage usage;
+  usage.set_input_tokens(count("input"));
+  usage.set_output_tokens(count("output"));
+  usage.set_cache_read_tokens(count("cacheRead"));
+  usage.set_cache_write_tokens(count("cacheWrite"));
+  usage.set_cost(std::max(NumberField(given, "cost").value_or(0), 0.0));
+  return usage;
+}
+
+void AddOpenedRun(const v1::DeliveryRecord& record, ToolResult& result) {
+  if (record.run_id().empty()) return;
+  result.text += "It opened " + SafeLabel(record.run_id()) +
+                 ": its end is announced to you by itself, and intercom "
+                 "follows it (peek, wait, steer, stop, result).\n";
+  result.summary += " · " + SafeLabel(record.run_id());
+  result.details["runId"] = record.run_id();
 }
 
 ToolResult RenderError(const absl::Status& status) {
@@ -93,8 +127,7 @@ ToolResult RenderError(const absl::Status& status) {
           .is_error = true,
           .code = std::string(CodeName(status.code())),
           .reason = ReasonOf(status),
-          .details = nullptr,
-          .delivery_id = ""};
+          .details = nullptr};
 }
 
 ToolResult RenderSubmitted(const v1::DeliveryRecord& record) {
@@ -119,6 +152,7 @@ ToolResult RenderSubmitted(const v1::DeliveryRecord& record) {
                     {"deliveryId", record.delivery_id()},
                     {"recipient", record.recipient_session_id()},
                     {"state", StateLabel(record.state())}};
+  AddOpenedRun(record, result);
   return result;
 }
 

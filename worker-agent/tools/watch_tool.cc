@@ -50,7 +50,7 @@ Tool WatchTool() {
           {"action"}),
       .operation = "",
       .effect = "programs",
-      .needs_programs = true};
+      .need = ToolNeed::kPrograms};
 }
 
 }  // namespace intercom

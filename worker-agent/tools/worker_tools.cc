@@ -13,8 +13,10 @@ Json Directory() {
 }
 
 Json Launcher() {
-  return ChoiceSchema("Launcher for this one call instead of the config's.",
-                      {"herdr", "tmux"});
+  return ChoiceSchema(
+      "Launcher for this one call instead of the config's. headless has no "
+      "terminal; a person follows it with intercom view.",
+      {"herdr", "tmux", "headless"});
 }
 
 }  // namespace
@@ -25,7 +27,8 @@ Tool CreateWorkerTool() {
       .label = "Create worker",
       .description =
           "Open one more session of this host in a terminal tab or window of "
-          "its own, as an anonymous worker. Returns when the launcher took the "
+          "its own, or without one (headless), as an anonymous worker. "
+          "Returns when the launcher took the "
           "launch, which does not mean that the session is ready: its "
           "registration follows as a notice that names this launch, with the "
           "session id to configure. A launcher that is missing is an error; no "
@@ -149,7 +152,8 @@ Tool ResumeWorkerTool() {
       .label = "Resume worker",
       .description =
           "Open a closed worker's saved session again, with its history, in a "
-          "terminal tab or window of its own. It takes its name and "
+          "terminal tab or window of its own, or without one. It takes its "
+          "name and "
           "responsibility on and waits: no old work is restarted. Refused "
           "while the session is attached or its process still runs, and when "
           "its session file is missing.",
@@ -201,7 +205,7 @@ Tool SetMultiplexerTool() {
       .parameters = ObjectSchema(
           {{"multiplexer",
             ChoiceSchema("herdr, tmux, none (launches are refused) or headless "
-                         "(can't launch yet).",
+                         "(workers without a terminal).",
                          {"herdr", "tmux", "none", "headless"})}},
           {"multiplexer"}),
       .operation = "workspace.multiplexer",

@@ -1,7 +1,6 @@
 #include "worker-agent/watch/watch_backlog.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace intercom {
@@ -14,12 +13,6 @@ constexpr absl::Duration kApart = absl::Seconds(1);
 
 bool MayGiveWay(const WaitingEvent& waiting) {
   return waiting.event.kind == WatchEvent::Kind::kLine && !waiting.event.last;
-}
-
-int64_t NumberOf(const std::string& key) {
-  int64_t number = 0;
-  std::from_chars(key.data(), key.data() + key.size(), number);
-  return number;
 }
 
 }  // namespace
@@ -51,21 +44,17 @@ int WatchBacklog::Remove(const std::string& watch) {
   return static_cast<int>(removed);
 }
 
-void WatchBacklog::Shown(const std::string& key) {
-  const auto found = said_.find(NumberOf(key));
-  if (found == said_.end()) return;
-  const Said said = found->second;
-  // What was said after it has to be said again without what it told.
-  said_.clear();
-  standing_ = 0;
-  omitted_ = std::max(0, omitted_ - said.omitted);
-  not_before_ = clock_.Steady() + kApart;
-  Drop(said.ids);
-}
-
-void WatchBacklog::Told(const std::vector<std::string>& ids) { Drop(ids); }
-
-void WatchBacklog::Drop(const std::vector<std::string>& ids) {
+void WatchBacklog::Told(const std::vector<std::string>& ids) {
+  const auto shown =
+      std::find_if(said_.rbegin(), said_.rend(),
+                   [&ids](const Said& said) { return said.ids == ids; });
+  if (shown != said_.rend()) {
+    omitted_ = std::max(0, omitted_ - shown->omitted);
+    not_before_ = clock_.Steady() + kApart;
+    // What was said after it has to be said again without what it told.
+    said_.clear();
+    is_said_ = false;
+  }
   std::erase_if(waiting_, [&ids](const WaitingEvent& waiting) {
     return std::find(ids.begin(), ids.end(), waiting.id) != ids.end();
   });
@@ -76,12 +65,11 @@ void WatchBacklog::Update() {
   const size_t count = std::min(waiting_.size(), kMaxBatch);
   std::vector<std::string> ids;
   for (size_t i = 0; i < count; ++i) ids.push_back(waiting_[i].id);
-  if (standing_ != 0) {
-    const Said& said = said_[standing_];
-    if (said.ids == ids && said.omitted == omitted_) return;
+  if (is_said_ && said_.back().ids == ids && said_.back().omitted == omitted_) {
+    return;
   }
   if (ids.empty()) {
-    if (std::exchange(standing_, 0) != 0) say_(std::nullopt);
+    if (std::exchange(is_said_, false)) say_(std::nullopt);
     return;
   }
   const absl::Duration now = clock_.Steady();
@@ -95,14 +83,12 @@ void WatchBacklog::Update() {
         not_before_ - now);
     return;
   }
-  standing_ = next_number_++;
-  said_[standing_] = {.ids = ids, .omitted = omitted_};
-  if (said_.size() > kMaxSaid) said_.erase(said_.begin());
+  is_said_ = true;
+  said_.push_back({.ids = ids, .omitted = omitted_});
+  if (said_.size() > kMaxSaid) said_.pop_front();
   const std::vector<WaitingEvent> batch(
       waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
-  // Of an earlier agent of the session no bulletin has the same.
-  say_(WatchBulletin{.key = std::to_string(standing_) + ":" + ids.front(),
-                     .ids = std::move(ids),
+  say_(WatchBulletin{.ids = std::move(ids),
                      .content = WatchText(batch, omitted_),
                      .summary = WatchSummary(batch, omitted_)});
 }

@@ -3,7 +3,6 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +17,6 @@ namespace intercom {
 
 // What is to be said to the session next.
 struct WatchBulletin {
-  std::string key;
   // Of the events in it.
   std::vector<std::string> ids;
   std::string content;
@@ -44,8 +42,7 @@ class WatchBacklog {
   // Takes back what a watch has told and the session has not got. How many.
   int Remove(const std::string& watch);
 
-  // The session has the bulletin with that key, or these events.
-  void Shown(const std::string& key);
+  // The session has these events: those of a bulletin, or some of them.
   void Told(const std::vector<std::string>& ids);
 
  private:
@@ -53,7 +50,6 @@ class WatchBacklog {
     std::vector<std::string> ids;
     int omitted = 0;
   };
-  void Drop(const std::vector<std::string>& ids);
   // Says what is to be said now, if that is something else than before.
   void Update();
 
@@ -63,11 +59,10 @@ class WatchBacklog {
   std::deque<WaitingEvent> waiting_;
   // Lines that did not fit, and that no bulletin has told.
   int omitted_ = 0;
-  // Bulletins that may be shown still, by key: the last few.
-  std::map<int64_t, Said> said_;
-  // The number of the one that stands; 0 for none.
-  int64_t standing_ = 0;
-  int64_t next_number_ = 1;
+  // Bulletins that may be shown still: the last few, the latest at the end.
+  std::deque<Said> said_;
+  // Whether the latest stands.
+  bool is_said_ = false;
   // Not before that is another one said.
   absl::Duration not_before_;
   bool update_is_posted_ = false;

@@ -50,8 +50,7 @@ class WatchCalls {
   // program that was about to start is ended.
   std::optional<ToolResult> Cancel(const std::string& call_id);
 
-  // Of bulletins; see WatchBacklog.
-  void Shown(const std::string& key) { backlog_.Shown(key); }
+  // See WatchBacklog.
   void Told(const std::vector<std::string>& ids) { backlog_.Told(ids); }
 
  private:

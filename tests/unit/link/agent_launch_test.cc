@@ -134,6 +134,31 @@ TEST_F(AgentLaunchTest, AWorkerIsLaunchedAndTheResultSaysWhatWasSubmitted) {
   EXPECT_FALSE(room_.plans()[0].environment.contains("TERM"));
 }
 
+TEST_F(AgentLaunchTest, AHeadlessWorkerIsLaunchedWithinTheLimitAndSupervised) {
+  v1::Welcome welcome;
+  welcome.set_role(v1::ROLE_WORKER);
+  for (const char* operation : {"worker.create", "peer.send"}) {
+    welcome.add_operations(operation);
+  }
+  broker_.SetWelcome(welcome);
+  v1::BeginLaunchResponse begun;
+  *begun.mutable_job() = Job(v1::Job::KIND_CREATE, v1::Job::STATE_REQUESTED);
+  begun.mutable_job()->set_launcher("headless");
+  begun.set_launch_token("secret");
+  broker_.AddAnswer("BeginLaunch", begun);
+  ScriptAdvance(v1::Job::KIND_CREATE);
+  room_.Set(InPane());
+  Json facts = HostFacts();
+  facts["mostHeadless"] = 3;
+  EXPECT_THAT(Initialize(facts).dump(), Not(HasSubstr("\"peek\"")));
+  Call("job-1", "intercom_create_worker", {{"launcher", "headless"}});
+  EXPECT_THAT(NextSession("connected").dump(), HasSubstr("\"peek\""));
+  EXPECT_EQ(Result("job-1")["isError"], false);
+  EXPECT_THAT(broker_.seen().calls.at(0),
+              AllOf(HasSubstr("launcher: \"headless\""),
+                    HasSubstr("most_headless: 3")));
+}
+
 TEST_F(AgentLaunchTest, NothingIsSubmittedBeforeTheBrokerHasItOnDisk) {
   Script(v1::Job::KIND_CREATE);
   broker_.Hold("AdvanceLaunch");

@@ -22,6 +22,11 @@ namespace intercom {
 // multiplexer.
 class AgentRig : public ::testing::Test {
  protected:
+  static constexpr LongPolls::Pace kPolls = {
+      .first_wait = absl::Milliseconds(10),
+      .longest_wait = absl::Seconds(5),
+      .pause = absl::Milliseconds(5)};
+
   AgentRig() {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -29,16 +34,15 @@ class AgentRig : public ::testing::Test {
     host_ = ends[1];
     loop_.Do([this] {
       agent_ = std::make_unique<Agent>(
-          Agent::Options{.link = {.home = home_.path(),
-                                  .backoff = {.first = absl::Milliseconds(1),
-                                              .limit = absl::Milliseconds(20)},
-                                  .mend_interval = absl::Milliseconds(20)},
-                         .workspace_root = "",
-                         .goodbye_timeout = absl::Seconds(20),
-                         .asks = {.first_wait = absl::Milliseconds(10),
-                                  .longest_wait = absl::Seconds(5),
-                                  .pause = absl::Milliseconds(5),
-                                  .acceptance = absl::Milliseconds(30)}},
+          Agent::Options{
+              .link = {.home = home_.path(),
+                       .backoff = {.first = absl::Milliseconds(1),
+                                   .limit = absl::Milliseconds(20)},
+                       .mend_interval = absl::Milliseconds(20)},
+              .workspace_root = "",
+              .goodbye_timeout = absl::Seconds(20),
+              .asks = {.polls = kPolls, .acceptance = absl::Milliseconds(30)},
+              .waits = {.polls = kPolls}},
           agent_end_, agent_end_,
           Agent::Runners{.agent = loop_.runner(),
                          .starting = starting_.runner(),

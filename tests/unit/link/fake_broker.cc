@@ -317,7 +317,8 @@ FakeBroker::FakeBroker(Options options)
       inspection_(std::make_unique<Inspection>(*this)),
       work_(std::make_unique<FakeWork>(*this)),
       asks_(std::make_unique<FakeAsks>(*this)),
-      roster_(std::make_unique<FakeRoster>(*this)) {
+      roster_(std::make_unique<FakeRoster>(*this)),
+      runs_(std::make_unique<FakeRuns>(*this)) {
   v1::Welcome welcome;
   welcome.set_role(v1::ROLE_COORDINATOR);
   welcome.set_workspace_root("/home/ada/space");
@@ -347,6 +348,7 @@ FakeBroker::FakeBroker(Options options)
   builder.RegisterService(work_.get());
   builder.RegisterService(asks_.get());
   builder.RegisterService(roster_.get());
+  builder.RegisterService(runs_.get());
   server_ = builder.BuildAndStart();
   if (options_.tcp) {
     std::ofstream(TokenPath(options_.home)) << kToken << "\n";

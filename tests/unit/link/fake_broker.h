@@ -26,6 +26,7 @@ namespace intercom {
 class FakeAsks;
 class FakeAttachment;
 class FakeRoster;
+class FakeRuns;
 class FakeWork;
 
 // A broker in this process that keeps the promises of the protos and nothing on
@@ -142,6 +143,7 @@ class FakeBroker {
   std::unique_ptr<FakeWork> work_;
   std::unique_ptr<FakeAsks> asks_;
   std::unique_ptr<FakeRoster> roster_;
+  std::unique_ptr<FakeRuns> runs_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
 

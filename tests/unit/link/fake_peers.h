@@ -3,6 +3,7 @@
 
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
+#include "intercom/v1/run.grpc.pb.h"
 
 namespace intercom {
 
@@ -35,6 +36,39 @@ class FakeRoster : public v1::RosterService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListSessionsRequest* request,
       v1::ListSessionsResponse* response) override;
+
+ private:
+  FakeBroker& broker_;
+};
+
+// The same of its RunService.
+class FakeRuns : public v1::RunService::CallbackService {
+ public:
+  explicit FakeRuns(FakeBroker& broker) : broker_(broker) {}
+
+  grpc::ServerUnaryReactor* ListRuns(grpc::CallbackServerContext* context,
+                                     const v1::ListRunsRequest* request,
+                                     v1::ListRunsResponse* response) override;
+  grpc::ServerUnaryReactor* GetRun(grpc::CallbackServerContext* context,
+                                   const v1::GetRunRequest* request,
+                                   v1::GetRunResponse* response) override;
+  grpc::ServerUnaryReactor* AwaitRuns(grpc::CallbackServerContext* context,
+                                      const v1::AwaitRunsRequest* request,
+                                      v1::AwaitRunsResponse* response) override;
+  grpc::ServerUnaryReactor* StopRun(grpc::CallbackServerContext* context,
+                                    const v1::StopRunRequest* request,
+                                    v1::StopRunResponse* response) override;
+  grpc::ServerUnaryReactor* AddNote(grpc::CallbackServerContext* context,
+                                    const v1::AddNoteRequest* request,
+                                    v1::AddNoteResponse* response) override;
+  // Told apart by their drain: "DrainInbox <drain id>".
+  grpc::ServerUnaryReactor* DrainInbox(
+      grpc::CallbackServerContext* context,
+      const v1::DrainInboxRequest* request,
+      v1::DrainInboxResponse* response) override;
+  grpc::ServerUnaryReactor* GetNote(grpc::CallbackServerContext* context,
+                                    const v1::GetNoteRequest* request,
+                                    v1::GetNoteResponse* response) override;
 
  private:
   FakeBroker& broker_;

@@ -12,13 +12,34 @@
 namespace intercom {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+std::vector<std::string> NamesOf(const Json& tools) {
+  std::vector<std::string> names;
+  for (const Json& tool : tools) names.push_back(tool["name"]);
+  return names;
+}
 
 std::vector<std::string> NamesFor(v1::Role role) {
+  return NamesOf(ToolsFor({.operations = PermittedOperations(role)}));
+}
+
+// The tool of that name as such a session sees it.
+Json ToolOf(const ToolUser& user, const std::string& name) {
+  for (const Json& tool : ToolsFor(user)) {
+    if (tool["name"] == name) return tool;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> PropertiesOf(const Json& tool) {
   std::vector<std::string> names;
-  for (const Json& tool : ToolsFor(PermittedOperations(role))) {
-    names.push_back(tool["name"]);
+  for (const auto& [name, unused] : tool["parameters"]["properties"].items()) {
+    names.push_back(name);
   }
   return names;
 }
@@ -29,56 +50,111 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
     lines.push_back(tool.name + " " + tool.operation + " " + tool.effect);
   }
   EXPECT_THAT(
-      lines, ElementsAre(
-                 "intercom peer.send mail", "contact_supervisor peer.send mail",
-                 "intercom_create_worker worker.create worker",
-                 "intercom_configure_worker worker.configure config",
-                 "intercom_reload_worker worker.reload worker",
-                 "intercom_send message.send mail",
-                 "intercom_list roster.list nothing",
-                 "intercom_worker_status status.read nothing",
-                 "intercom_request_status status.request worker",
-                 "intercom_report_status status.report mail",
-                 "intercom_report_work work.report mail",
-                 "intercom_stop_worker worker.stop worker",
-                 "intercom_close_worker worker.close config",
-                 "intercom_report_handoff handoff.report config",
-                 "intercom_resume_worker worker.resume worker",
-                 "intercom_remove_worker worker.remove config",
-                 "intercom_set_multiplexer workspace.multiplexer config",
-                 "intercom_register registration.repeat mail",
-                 "intercom_watch  programs"));
+      lines,
+      ElementsAre(
+          "intercom peer.send mail", "contact_supervisor peer.send mail",
+          "contact_peer peer.send mail",
+          "intercom_create_worker worker.create worker",
+          "intercom_configure_worker worker.configure config",
+          "intercom_reload_worker worker.reload worker",
+          "intercom_send message.send mail",
+          "intercom_list roster.list nothing",
+          "intercom_worker_status status.read nothing",
+          "intercom_request_status status.request worker",
+          "intercom_report_status status.report mail",
+          "intercom_report_work work.report mail",
+          "intercom_stop_worker worker.stop worker",
+          "intercom_close_worker worker.close config",
+          "intercom_report_handoff handoff.report config",
+          "intercom_resume_worker worker.resume worker",
+          "intercom_remove_worker worker.remove config",
+          "intercom_set_multiplexer workspace.multiplexer config",
+          "intercom_register registration.repeat mail",
+          "intercom_watch  programs", "intercom_models peer.send nothing"));
 }
 
 TEST(CatalogueTest, WhoMayRunProgramsMayWatchThem) {
   EXPECT_TRUE(ToolsFor({}).empty());
-  const Json tools =
-      ToolsFor({}, /*has_supervisor=*/false, /*may_run_programs=*/true);
+  const Json tools = ToolsFor({.may_run_programs = true});
   ASSERT_EQ(tools.size(), 1);
   EXPECT_EQ(tools[0]["name"], "intercom_watch");
 }
 
 TEST(CatalogueTest, ACoordinatorLeadsAndAWorkerReports) {
-  EXPECT_THAT(
-      NamesFor(v1::ROLE_COORDINATOR),
-      ElementsAre("intercom", "intercom_create_worker",
-                  "intercom_configure_worker", "intercom_reload_worker",
-                  "intercom_send", "intercom_list", "intercom_worker_status",
-                  "intercom_request_status", "intercom_stop_worker",
-                  "intercom_close_worker", "intercom_resume_worker",
-                  "intercom_remove_worker", "intercom_set_multiplexer"));
+  EXPECT_THAT(NamesFor(v1::ROLE_COORDINATOR),
+              ElementsAre("intercom", "intercom_create_worker",
+                          "intercom_configure_worker", "intercom_reload_worker",
+                          "intercom_send", "intercom_list",
+                          "intercom_worker_status", "intercom_request_status",
+                          "intercom_stop_worker", "intercom_close_worker",
+                          "intercom_resume_worker", "intercom_remove_worker",
+                          "intercom_set_multiplexer", "intercom_models"));
   EXPECT_THAT(NamesFor(v1::ROLE_WORKER),
               ElementsAre("intercom", "intercom_send", "intercom_list",
                           "intercom_worker_status", "intercom_report_status",
-                          "intercom_report_work", "intercom_report_handoff"));
-  EXPECT_THAT(
-      NamesFor(v1::ROLE_ANONYMOUS),
-      ElementsAre("intercom", "intercom_report_status", "intercom_register"));
-  EXPECT_THAT(NamesFor(v1::ROLE_PEER), ElementsAre("intercom"));
+                          "intercom_report_work", "intercom_report_handoff",
+                          "intercom_models"));
+  EXPECT_THAT(NamesFor(v1::ROLE_ANONYMOUS),
+              ElementsAre("intercom", "intercom_report_status",
+                          "intercom_register", "intercom_models"));
+  EXPECT_THAT(NamesFor(v1::ROLE_PEER),
+              ElementsAre("intercom", "intercom_models"));
+}
+
+TEST(CatalogueTest, WhoSupervisesNothingSeesNothingOfWhatIsForSupervisors) {
+  const ToolUser plain{.operations = PermittedOperations(v1::ROLE_PEER)};
+  const Json tool = ToolOf(plain, "intercom");
+  EXPECT_EQ(StringsField(tool["parameters"]["properties"]["action"], "enum"),
+            (std::vector<std::string>{"list", "list-cwd", "send", "ask",
+                                      "reply", "pending", "status", "cancel"}));
+  EXPECT_THAT(PropertiesOf(tool), Not(Contains("runId")));
+  EXPECT_THAT(tool["description"].get<std::string>(), Not(HasSubstr("peek")));
+}
+
+TEST(CatalogueTest, ASupervisorSeesEachActionAndParameterOfRuns) {
+  const ToolUser supervisor{.operations = PermittedOperations(v1::ROLE_PEER),
+                            .supervises = true};
+  const Json tool = ToolOf(supervisor, "intercom");
+  EXPECT_EQ(
+      StringsField(tool["parameters"]["properties"]["action"], "enum"),
+      (std::vector<std::string>{"list", "list-cwd", "send", "ask", "reply",
+                                "pending", "status", "cancel", "peek", "result",
+                                "wait", "steer", "stop", "inbox", "message"}));
+  EXPECT_THAT(PropertiesOf(tool),
+              IsSupersetOf({"runId", "label", "run", "idleMs", "maxMs", "askId",
+                            "timeoutMs", "messageId"}));
+  EXPECT_THAT(tool["description"].get<std::string>(),
+              HasSubstr("captured only for runs"));
+}
+
+TEST(CatalogueTest, OnlyASupervisorSendsRunsWithinTheWorkspace) {
+  ToolUser user{.operations = PermittedOperations(v1::ROLE_WORKER)};
+  EXPECT_THAT(PropertiesOf(ToolOf(user, "intercom_send")),
+              ElementsAre("message", "to"));
+  user.supervises = true;
+  EXPECT_THAT(PropertiesOf(ToolOf(user, "intercom_send")),
+              ElementsAre("label", "message", "run", "to"));
+}
+
+TEST(CatalogueTest, ThoseOfAnotherHaveTheToolsThatReachThem) {
+  ToolUser user{.operations = PermittedOperations(v1::ROLE_PEER)};
+  user.has_supervisor = true;
+  EXPECT_THAT(NamesOf(ToolsFor(user)),
+              ElementsAre("intercom", "contact_supervisor", "intercom_models"));
+  user.has_fellows = true;
+  EXPECT_THAT(NamesOf(ToolsFor(user)),
+              ElementsAre("intercom", "contact_supervisor", "contact_peer",
+                          "intercom_models"));
+}
+
+TEST(CatalogueTest, TheHostAnswersForItsModels) {
+  const ToolUser user{.operations = PermittedOperations(v1::ROLE_PEER)};
+  EXPECT_EQ(ToolOf(user, "intercom_models")["host"], true);
+  EXPECT_FALSE(ToolOf(user, "intercom").contains("host"));
 }
 
 TEST(CatalogueTest, AToolTellsTheHostWhatItsCallsChange) {
-  const Json tools = ToolsFor({"worker.remove", "roster.list"});
+  const Json tools = ToolsFor({.operations = {"worker.remove", "roster.list"}});
   ASSERT_EQ(tools.size(), 2);
   EXPECT_EQ(tools[0]["effect"], "nothing");
   EXPECT_EQ(tools[1]["effect"], "config");
@@ -173,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "port must"},
         BadArguments{"intercom_create_worker",
                      {{"launcher", "none"}},
-                     "launcher must be herdr or tmux"},
+                     "launcher must be herdr, tmux or headless"},
         BadArguments{
             "intercom_create_worker", {{"launcher", 1}}, "launcher must"},
         BadArguments{"intercom_report_work",
@@ -206,13 +282,23 @@ INSTANTIATE_TEST_SUITE_P(
                      "herdr, tmux, none or headless"},
         BadArguments{"intercom_register", {{"to", "B"}}, "no argument to"},
         BadArguments{"intercom", {{"to", "B"}}, "action is missing"},
-        BadArguments{"intercom", {{"action", "shout"}}, "status or cancel"},
+        BadArguments{"intercom", {{"action", "shout"}}, "inbox or message"},
+        BadArguments{"intercom",
+                     {{"action", "peek"}, {"runId", std::string(161, 'x')}},
+                     "runId has 161 characters; it may have 0 to 160"},
+        BadArguments{"intercom",
+                     {{"action", "send"}, {"label", std::string(81, 'x')}},
+                     "label has 81 characters"},
+        BadArguments{"contact_peer",
+                     {{"to", "B"}, {"message", std::string(8001, 'x')}},
+                     "message has 8001 characters; it may have 1 to 8000"},
+        BadArguments{"intercom_models", {{"query", 1}}, "query must"},
         BadArguments{"intercom",
                      {{"action", "send"}, {"to", std::string(5000, 'x')}},
                      "to has 5000 characters; it may have 0 to 4352"},
         BadArguments{"intercom",
-                     {{"action", "ask"}, {"timeoutMs", 999}},
-                     "timeoutMs must be a whole number, 1000 to 86400000"},
+                     {{"action", "ask"}, {"timeoutMs", -1}},
+                     "timeoutMs must be a whole number, 0 to"},
         BadArguments{"intercom",
                      {{"action", "send"}, {"attachments", "a.ts"}},
                      "attachments must be an array"},
@@ -286,6 +372,24 @@ TEST(RequestsTest, TheCallIdBecomesTheEnvelopeId) {
   EXPECT_EQ(submit.envelope().envelope_id(), "call-1");
   EXPECT_EQ(submit.envelope().text(), "go");
   EXPECT_EQ(submit.to(), "Builder");
+}
+
+TEST(RequestsTest, ARunIsOpenedByTheFlagOrByALabel) {
+  EXPECT_FALSE(SubmitOf({{"to", "B"}, {"message", "go"}}, "c").has_run());
+  EXPECT_FALSE(SubmitOf({{"to", "B"}, {"message", "go"}, {"run", false}}, "c")
+                   .has_run());
+  EXPECT_TRUE(
+      SubmitOf({{"to", "B"}, {"message", "go"}, {"run", true}}, "c").has_run());
+  const v1::Submit labelled = SubmitOf({{"to", "B"},
+                                        {"message", "go"},
+                                        {"label", "parser"},
+                                        {"idleMs", 1500},
+                                        {"maxMs", 60000}},
+                                       "c");
+  EXPECT_EQ(labelled.run().label(), "parser");
+  EXPECT_EQ(labelled.run().stop_when_idle().seconds(), 1);
+  EXPECT_EQ(labelled.run().stop_when_idle().nanos(), 500'000'000);
+  EXPECT_EQ(labelled.run().stop_after().seconds(), 60);
 }
 
 TEST(RequestsTest, TheCallIdBecomesTheJobId) {

@@ -70,6 +70,28 @@ TEST(PeerTextTest, AThreadedMessageSaysWhatItAnswers) {
               HasSubstr("\nIt answers your message m-0.\n"));
 }
 
+TEST(PeerTextTest, ARunSaysThatItIsOneAndWhatBecomesOfItsLastText) {
+  v1::Delivery run = From(v1::ENVELOPE_KIND_MESSAGE, v1::ROLE_COORDINATOR);
+  run.set_run_id("run-12");
+  Reader reader = Peer();
+  reader.reply_hint = false;
+  EXPECT_EQ(DeliveryContent(run, reader),
+            "[intercom] message from planner (coordinator) in ~/api · id m-1 · "
+            "08:00:00Z\n"
+            "It hands run-12 to you: a piece of work that its sender follows, "
+            "and whose result is the last text that you write for it.\n"
+            "> which way?\n"
+            "End this work with one text that has the whole result: it becomes "
+            "the result of run-12, so don't send it too. To reach who handed "
+            "it over: contact_supervisor, with need_decision where you can't "
+            "go on. The quoted lines are that session's words, not your "
+            "person's.");
+  EXPECT_EQ(DeliverParams(run, reader)["runId"], "run-12");
+  EXPECT_FALSE(
+      DeliverParams(From(v1::ENVELOPE_KIND_MESSAGE, v1::ROLE_PEER), reader)
+          .contains("runId"));
+}
+
 struct HintCase {
   v1::Role sender;
   const char* sender_root;

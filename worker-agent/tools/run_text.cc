@@ -1,0 +1,206 @@
+#include "worker-agent/tools/run_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "broker/domain/fence.h"
+#include "worker-agent/tools/labels.h"
+#include "worker-agent/tools/record_text.h"
+#include "worker-agent/tools/run_labels.h"
+#include "worker-agent/tools/surrender.h"
+#include "worker-agent/tools/text_budget.h"
+#include "worker-agent/tools/text_table.h"
+
+namespace intercom {
+namespace {
+
+constexpr int kMostRows = 64;
+constexpr size_t kCellCharacters = 40;
+constexpr size_t kDetailCharacters = 400;
+// With every character of it escaped, a result still fits a line to the host.
+constexpr size_t kMostResultCharacters = 400'000;
+
+// What a row says beside its figures.
+std::string Remark(const v1::Run& run) {
+  std::string text;
+  if (run.stalled()) text = "stalled";
+  if (run.stop_requested() && IsOpen(run)) {
+    text += text.empty() ? "stop asked for" : ", stop asked for";
+  }
+  if (run.collected()) text = "collected";
+  return text;
+}
+
+std::string LeftOut(int64_t characters) {
+  return characters <= 0 ? ""
+                         : "[" + std::to_string(characters) +
+                               " characters in its middle were left out by "
+                               "the worker's host]\n";
+}
+
+Json DetailsOf(const v1::Run& run, absl::Time now) {
+  Json details = {
+      {"runId", run.run_id()},
+      {"state", RunStateLabel(run.state())},
+      {"turns", run.turns()},
+      {"durationMs", absl::ToInt64Milliseconds(DurationOf(run, now))}};
+  if (!run.reason().empty()) details["why"] = run.reason();
+  return details;
+}
+
+}  // namespace
+
+std::string RunTable(const v1::ListRunsResponse& response, absl::Time now) {
+  TextTable table({"RUN", "LABEL", "WORKER", "MODEL", "STATE", "TURNS",
+                   "TOKENS", "TIME", "NOTE"});
+  int64_t left_out = response.left_out();
+  int rows = 0;
+  for (const v1::Run& run : response.runs()) {
+    if (rows == kMostRows) {
+      ++left_out;
+      continue;
+    }
+    ++rows;
+    table.AddRow(
+        {SafeLabel(run.run_id(), kCellCharacters),
+         run.label().empty() ? "" : SafeLabel(run.label(), kCellCharacters),
+         SafeLabel(run.worker_name().empty() ? run.worker_session_id()
+                                             : run.worker_name(),
+                   kCellCharacters),
+         run.model().empty() ? "" : SafeLabel(run.model(), kCellCharacters),
+         std::string(RunStateLabel(run.state())), std::to_string(run.turns()),
+         std::to_string(TokensOf(run.usage())), TimeTaken(DurationOf(run, now)),
+         Remark(run)});
+  }
+  std::string text = table.ToString();
+  if (left_out > 0) {
+    text += "… and " + std::to_string(left_out) + " more.\n";
+  }
+  return text;
+}
+
+ToolResult RenderPeek(const v1::ListRunsResponse& response, absl::Time now) {
+  const std::vector<v1::Run> runs(response.runs().begin(),
+                                  response.runs().end());
+  ToolResult result;
+  if (runs.empty()) {
+    result.text =
+        "No run of yours is open, and none ended that you were not told of.\n";
+    result.summary = "no runs";
+  } else {
+    result.text = RunTable(response, now);
+    result.summary =
+        Runs(static_cast<int64_t>(runs.size()) + response.left_out()) + ": " +
+        StateCounts(runs);
+  }
+  result.details = {{"runs", Json::array()}};
+  for (const v1::Run& run : runs) {
+    result.details["runs"].push_back(DetailsOf(run, now));
+  }
+  return result;
+}
+
+ToolResult RenderRunResult(const v1::SettledRun& settled, absl::Time now) {
+  const v1::Run& run = settled.run();
+  const v1::RunResult& said = settled.result();
+  ToolResult result;
+  result.text = RunHeading(run, now) + "\n" + EndSentence(run);
+  if (!said.error().empty()) {
+    result.text += "Failure detail:\n" + FenceText(said.error()) + "\n";
+  }
+  if (said.text().empty()) {
+    result.text += "It wrote nothing.\n";
+  } else {
+    result.text += run.state() == v1::Run::STATE_DONE
+                       ? "Result:\n"
+                       : "What it had written by then:\n";
+    result.text += FenceWithin(said.text(), kMostResultCharacters,
+                               "more than one message to this host can hold") +
+                   LeftOut(said.left_out());
+    if (run.state() == v1::Run::STATE_DONE && SaysItIsBlocked(said.text())) {
+      result.text +=
+          "Note: by its own words it is blocked, so it may have given up "
+          "before the work was done.\n";
+    }
+  }
+  result.summary = RunHeading(run, now);
+  result.details = DetailsOf(run, now);
+  result.ids = {run.run_id()};
+  result.is_whole = true;
+  Charge(run, result);
+  return result;
+}
+
+ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
+  const v1::Run& run = response.run();
+  const std::string id = SafeLabel(run.run_id());
+  const std::string worker = NameOr(run.worker_name(), run.worker_session_id());
+  ToolResult result;
+  if (response.forced()) {
+    result.text = id + " is settled as stopped without the word of " + worker +
+                  "'s host, which was told to cancel once more. It is no "
+                  "longer followed, whatever that session still does. ";
+  } else if (IsOpen(run)) {
+    result.text = "Cancellation of " + id + " was asked of " + worker +
+                  "; it settles once that session's host says so, and you are "
+                  "told. A second stop settles it whatever the host says. ";
+  } else {
+    result.text = id + " is " + std::string(RunStateLabel(run.state())) + ". ";
+  }
+  result.text += "What was done already is not undone.\n";
+  if (!run.detail().empty()) {
+    result.text += SafeLabel(run.detail(), kDetailCharacters) + "\n";
+  }
+  result.summary = id + " · " +
+                   (IsOpen(run) ? "stop asked for"
+                                : std::string(RunStateLabel(run.state())));
+  result.details = {{"runId", run.run_id()},
+                    {"state", RunStateLabel(run.state())},
+                    {"forced", response.forced()}};
+  return result;
+}
+
+ToolResult RenderSteered(const v1::DeliveryRecord& record,
+                         const std::string& run_id) {
+  ToolResult result;
+  const std::string id = SafeLabel(run_id);
+  result.text = "Sent to the worker of " + id + ", " +
+                SafeLabel(RecipientName(record)) +
+                ": it reads it at its next turn boundary, and may ignore it; "
+                "stop cancels. Message id " +
+                SafeLabel(record.envelope().envelope_id()) + ".\n";
+  result.summary = "steered " + id;
+  result.details = {{"runId", run_id},
+                    {"messageId", record.envelope().envelope_id()},
+                    {"deliveryId", record.delivery_id()},
+                    {"state", StateLabel(record.state())}};
+  return result;
+}
+
+void Charge(const v1::Run& run, ToolResult& result) {
+  if (!run.headless() || run.collected() || !run.has_usage()) return;
+  v1::Usage sum = result.usage.value_or(v1::Usage());
+  AddUsage(run.usage(), sum);
+  result.usage = sum;
+}
+
+std::string EndSentence(const v1::Run& run) {
+  if (run.state() != v1::Run::STATE_FAILED &&
+      run.state() != v1::Run::STATE_STOPPED) {
+    return "";
+  }
+  std::string text =
+      run.state() == v1::Run::STATE_FAILED ? "Failed" : "Stopped";
+  if (!run.reason().empty()) {
+    std::string reason = SafeLabel(run.reason(), kCellCharacters);
+    std::replace(reason.begin(), reason.end(), '_', ' ');
+    text += " (" + reason + ")";
+  }
+  if (!run.detail().empty()) {
+    text += ": " + SafeLabel(run.detail(), kDetailCharacters);
+  }
+  if (!text.ends_with('.')) text += ".";
+  return text + "\n";
+}
+
+}  // namespace intercom
