@@ -69,6 +69,18 @@ Page PageOf(const v1::Report& report, const Time& now) {
           {"overdue", report.overdue()}};
 }
 
+// What the settled runs took together.
+Page PageOf(const v1::RunTotals& totals) {
+  const v1::Usage& usage = totals.usage();
+  return {{"settled", totals.runs()},
+          {"turns", totals.turns()},
+          {"inputTokens", usage.input_tokens()},
+          {"outputTokens", usage.output_tokens()},
+          {"cacheReadTokens", usage.cache_read_tokens()},
+          {"cacheWriteTokens", usage.cache_write_tokens()},
+          {"cost", usage.cost()}};
+}
+
 Page PageOf(const v1::WorkerStatus& worker, const Time& now) {
   Page page = {{"sessionId", SafeLabel(worker.session_id(), 256)},
                {"name", SafeLabel(worker.name(), 128)},
@@ -99,6 +111,7 @@ Page PageOf(const v1::WorkerStatus& worker, const Time& now) {
   page["report"] =
       HasOpenReport(worker) ? PageOf(worker.report(), now) : Page();
   page["waiting"] = worker.waiting();
+  page["runs"] = worker.has_run_totals() ? PageOf(worker.run_totals()) : Page();
   return page;
 }
 
@@ -115,6 +128,8 @@ Page FrameOf(const v1::GetWorkerStatusResponse& response, bool truncated) {
            response.has_next_offset() ? Page(response.next_offset()) : Page()},
           {"truncated", truncated},
           {"errors", std::move(errors)},
+          {"runs",
+           response.has_run_totals() ? PageOf(response.run_totals()) : Page()},
           {"workers", Page::array()}};
 }
 

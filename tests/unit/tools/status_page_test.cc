@@ -51,6 +51,11 @@ v1::GetWorkerStatusResponse Full() {
   worker.mutable_report()->mutable_reported_at()->set_seconds(kNow - 700);
   worker.mutable_report()->set_overdue(true);
   worker.set_waiting(2);
+  worker.mutable_run_totals()->set_runs(3);
+  worker.mutable_run_totals()->set_turns(7);
+  worker.mutable_run_totals()->mutable_usage()->set_output_tokens(90);
+  response.mutable_run_totals()->set_runs(4);
+  response.mutable_run_totals()->mutable_usage()->set_cost(0.25);
   return response;
 }
 
@@ -86,6 +91,11 @@ TEST(StatusPageTest, ShowsEverythingThatIsKnownWithItsAge) {
   EXPECT_EQ(worker["report"]["ageSeconds"], 700);
   EXPECT_EQ(worker["report"]["overdue"], true);
   EXPECT_EQ(worker["waiting"], 2);
+  EXPECT_EQ(worker["runs"]["settled"], 3);
+  EXPECT_EQ(worker["runs"]["turns"], 7);
+  EXPECT_EQ(worker["runs"]["outputTokens"], 90);
+  EXPECT_EQ(page["runs"]["settled"], 4);
+  EXPECT_EQ(page["runs"]["cost"], 0.25);
   EXPECT_EQ(RenderStatusPage(Full(), false).summary,
             "1 of 3 workers: 1 connected; Builder needs_decision, overdue");
 }
@@ -96,6 +106,8 @@ TEST(StatusPageTest, WhatIsNotKnownIsNull) {
   const Json page = Shown(response);
   const Json& worker = page["workers"][0];
   EXPECT_TRUE(page["nextOffset"].is_null());
+  EXPECT_TRUE(page["runs"].is_null());
+  EXPECT_TRUE(worker["runs"].is_null());
   for (const char* name :
        {"lastActivity", "observedAt", "observationAgeSeconds", "stale",
         "handoff", "closeJob", "report"}) {
