@@ -20,6 +20,8 @@ const EXPAND_KEY = "app.tools.expand";
 const PROGRAM_TOOL = "bash";
 /** Marks the shells and programs that this session starts. The agent is none of them. */
 const SESSION_VARIABLE = "PI_INTERCOM_SESSION";
+/** Set where intercom hosts this Pi without a terminal. */
+const HEADLESS_VARIABLE = "PI_INTERCOM_HEADLESS_SOCKET";
 /** Where the agent looks for the broker's binary first. */
 const BROKER_VARIABLE = "PI_INTERCOM_BROKER";
 
@@ -78,7 +80,8 @@ export function hostSession(pi: ExtensionAPI, ctx: ExtensionContext, { agentPath
 			if (lines === undefined || ctx.mode !== "tui") ctx.ui.setWidget(STATUS_KEY, lines === undefined ? undefined : [...lines]);
 			else ctx.ui.setWidget(STATUS_KEY, (_tui, theme) => safely(new AskLines(lines, theme)));
 		},
-		hasUI: () => ctx.hasUI,
+		// The screen of a headless worker is a program, which answers no.
+		hasUI: () => ctx.hasUI && (env[HEADLESS_VARIABLE] ?? "") === "",
 		confirm: (title, text, signal) => ctx.ui.confirm(title, text, { signal }),
 		notify: ({ level, text }) => ctx.ui.notify(plainLines(text).join("\n"), level),
 		figures: () => {

@@ -339,14 +339,19 @@ describe("the tool intercom", () => {
 		assert.deepEqual(received("tools/call").map(({ arguments: args }) => (args as JsonObject).action), ["send", "ask", "reply"]);
 	});
 
-	test("asks nobody where there is no UI", async () => {
-		const pi = new FakePi("s1", folder);
-		pi.person = undefined;
-		await peer({ PI_INTERCOM_CONFIRM_SEND: "true" }, pi);
-		const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", to: "planner", message: "hi" }, undefined);
-		assert.equal(result?.isError, false);
-		assert.doesNotMatch(pi.happened.join("\n"), /asked/);
-	});
+	for (const [where, person, env] of [
+		["where there is no UI", undefined, {}],
+		["in a headless worker, whose UI is a program that says no", "no", { PI_INTERCOM_HEADLESS_SOCKET: "/somewhere/job.sock" }],
+	] as const) {
+		test(`asks nobody ${where}`, async () => {
+			const pi = new FakePi("s1", folder);
+			pi.person = person;
+			await peer({ PI_INTERCOM_CONFIRM_SEND: "true", ...env }, pi);
+			const result = await pi.tools.get("intercom")?.execute("c1", { action: "send", to: "planner", message: "hi" }, undefined);
+			assert.equal(result?.isError, false);
+			assert.doesNotMatch(pi.happened.join("\n"), /asked/);
+		});
+	}
 
 	test("that failed is no success: failed tools shown as success (4.36)", async () => {
 		const pi = await peer();
