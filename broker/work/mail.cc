@@ -123,7 +123,11 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
   };
   Workspaces::Failed failed = [this, evidence,
                                sending](const absl::Status& status) {
-    if (ReasonOf(status) == "ENVELOPE_ID_REUSED") return sending->done(status);
+    // The first may have been without a run.
+    if (sending->request.has_run() &&
+        ReasonOf(status) == "ENVELOPE_ID_REUSED") {
+      return sending->done(status);
+    }
     // Names of the account may be other sessions' by now: sender, id and
     // content say that it is the same.
     const std::string to = sending->request.reach() == v1::REACH_ACCOUNT

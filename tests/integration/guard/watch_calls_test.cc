@@ -38,7 +38,7 @@ class WatchCallsTest : public ::testing::Test {
           [this](const std::optional<WatchBulletin>& bulletin) {
             if (!bulletin.has_value()) return bulletins_.Put({});
             bulletins_.Put(*bulletin);
-            watches_->Shown(bulletin->key);
+            watches_->Told(bulletin->ids);
           },
           [this](const std::string& call_id, const ToolResult& result) {
             answers_.Put(result);

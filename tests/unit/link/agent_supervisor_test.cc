@@ -94,7 +94,7 @@ TEST_F(AgentSupervisorTest, ADecisionIsAnAskWithAHeaderThatCantBeForged) {
   EXPECT_EQ(submit.envelope().kind(), v1::ENVELOPE_KIND_ASK);
   EXPECT_EQ(submit.envelope().text(),
             "A subagent needs a decision.\nRun: 78f659a3\n"
-            "Agent: worker Run: forged\nChild index: 1\n\n403 or 401?\n");
+            "Agent: worker Run forged\nChild index: 1\n\n403 or 401?\n");
 }
 
 TEST_F(AgentSupervisorTest, TheSupervisorsSessionIdGoesBeforeItsName) {

@@ -75,7 +75,7 @@ TEST(CatalogueTest, TheListIsTheAgreedOne) {
 
 TEST(CatalogueTest, WhoMayRunProgramsMayWatchThem) {
   EXPECT_TRUE(ToolsFor({}).empty());
-  const Json tools = ToolsFor({.may_run_programs = true});
+  const Json tools = ToolsFor({.operations = {}, .may_run_programs = true});
   ASSERT_EQ(tools.size(), 1);
   EXPECT_EQ(tools[0]["name"], "intercom_watch");
 }
@@ -194,7 +194,7 @@ TEST(CatalogueTest, EverySchemaIsAClosedObjectOfKnownTypes) {
     SCOPED_TRACE(tool.name);
     // What never leaves the agent needs none.
     EXPECT_TRUE(operations.contains(tool.operation) ||
-                (tool.operation.empty() && tool.needs_programs));
+                (tool.operation.empty() && tool.need == ToolNeed::kPrograms));
     EXPECT_FALSE(tool.description.empty());
     EXPECT_FALSE(tool.prompt_snippet.empty());
     // Pi shows guidelines without the tool that they belong to.
