@@ -85,6 +85,7 @@ export class Attachment {
 			onShown: ({ deliveryId, runId }, startsTurn) => {
 				if (runId !== undefined || this.runs.isOpen(deliveryId)) this.runs.begun(deliveryId, startsTurn);
 			},
+			onRequested: (deliveryIds) => this.runs.requested(deliveryIds),
 		});
 		const news = { shown: (params: JsonObject) => void this.#link.notify("bulletin/shown", params), notify: (notice: Notice) => host.notify(notice) };
 		this.#bulletins = new Bulletins(this.inbox, news, timers, mintId, Date.now);

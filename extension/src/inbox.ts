@@ -36,6 +36,8 @@ export interface InboxOptions {
 	readonly onHandOver?: () => void;
 	/** Called as a delivery comes into the session. `startsTurn` is false where it came from before a stop. */
 	readonly onShown?: (delivery: Delivery, startsTurn: boolean) => void;
+	/** Called with the deliveries that a model request is built with. */
+	readonly onRequested?: (deliveryIds: ReadonlySet<string>) => void;
 }
 
 interface Held {
@@ -66,6 +68,7 @@ export class Inbox {
 	readonly #gate: Gate;
 	readonly #onHandOver: () => void;
 	readonly #onShown: (delivery: Delivery, startsTurn: boolean) => void;
+	readonly #onRequested: (deliveryIds: ReadonlySet<string>) => void;
 	#handed: Held | undefined;
 	#isClosed = false;
 	#cancelPump: (() => void) | undefined;
@@ -80,6 +83,7 @@ export class Inbox {
 		this.#gate = new Gate(() => host.isIdle(), timers, options.inboundTrigger ?? "always", options.startGraceMs ?? 0);
 		this.#onHandOver = options.onHandOver ?? (() => undefined);
 		this.#onShown = options.onShown ?? (() => undefined);
+		this.#onRequested = options.onRequested ?? (() => undefined);
 	}
 
 	get runIsActive(): boolean {
@@ -271,6 +275,7 @@ export class Inbox {
 		for (const id of inRequest) this.#appeared(id);
 		this.#evidence.requestBuilt(inRequest);
 		this.#look();
+		this.#onRequested(inRequest);
 		return once.length < messages.length ? once : undefined;
 	}
 

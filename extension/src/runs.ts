@@ -17,6 +17,8 @@ interface Tracked {
 	readonly figures: RunFigures;
 	/** False where it came from before a stop, and into a session that stands still. */
 	readonly startsTurn: boolean;
+	/** Whether the model was asked about it. */
+	isAsked: boolean;
 }
 
 interface End {
@@ -48,7 +50,7 @@ export class Runs {
 
 	/** The envelope of a run comes into the session. `startsTurn` is false where it came from before a stop. */
 	begun(deliveryId: string, startsTurn: boolean): void {
-		if (!this.#tracked.has(deliveryId) && !this.#ends.has(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn });
+		if (!this.#tracked.has(deliveryId) && !this.#ends.has(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn, isAsked: false });
 	}
 
 	/** Whether the agent named the delivery as that of an open run. */
@@ -61,6 +63,18 @@ export class Runs {
 		const run = this.#tracked.get(deliveryId);
 		if (run === undefined || run.startsTurn || runIsActive) return;
 		this.#end(deliveryId, run, "stopped", "the session was stopped before it began with this");
+	}
+
+	/**
+	 * The model is asked with these deliveries. The run goes on from here, though its envelope may be unproved until the
+	 * first answer: a new session has no file before.
+	 */
+	requested(deliveryIds: ReadonlySet<string>): void {
+		for (const [deliveryId, run] of this.#tracked) {
+			if (run.isAsked || !deliveryIds.has(deliveryId)) continue;
+			run.isAsked = true;
+			this.#tell({ deliveryId, event: "progress", ...run.figures.soFar() });
+		}
 	}
 
 	messageEnded(message: unknown): void {

@@ -27,8 +27,9 @@ class Bench {
 	constructor(session = new FakeSession()) {
 		this.session = session;
 		this.runs = new Runs(session, (event) => {
-			this.events.push(event);
-			this.told.push(`${event.event} ${event.deliveryId}`);
+			const isAsked = event.event === "progress" && event.turns === 0;
+			this.told.push(`${isAsked ? "asked" : event.event} ${event.deliveryId}`);
+			if (!isAsked) this.events.push(event);
 		});
 		const receipt = ({ deliveryId, event }: Receipt): void => {
 			if (event !== "held") this.told.push(`${event} ${deliveryId}`);
@@ -37,7 +38,8 @@ class Bench {
 		const onShown = ({ deliveryId, runId }: { deliveryId: string; runId?: string }, startsTurn: boolean): void => {
 			if (runId !== undefined || this.runs.isOpen(deliveryId)) this.runs.begun(deliveryId, startsTurn);
 		};
-		this.inbox = new Inbox(session, this.timers, receipt, { onShown });
+		const onRequested = (deliveryIds: ReadonlySet<string>): void => this.runs.requested(deliveryIds);
+		this.inbox = new Inbox(session, this.timers, receipt, { onShown, onRequested });
 	}
 
 	/** An envelope that opens a run. */
@@ -113,22 +115,22 @@ describe("a run", () => {
 		bench.endsTurn();
 		bench.settles();
 		bench.settles();
-		assert.deepEqual(bench.told, ["injected alice/a", "seen alice/a", "progress alice/a", "progress alice/a", "done alice/a"]);
+		assert.deepEqual(bench.told, ["injected alice/a", "asked alice/a", "seen alice/a", "progress alice/a", "progress alice/a", "done alice/a"]);
 		const usage = { input: 200, output: 40, cacheRead: 10, cacheWrite: 6, cost: 0.5 };
 		assert.deepEqual(bench.last, { deliveryId: "alice/a", event: "done", turns: 2, model: "fake/m1", usage, text: "all done" });
 		assert.deepEqual(bench.events[0], { deliveryId: "alice/a", event: "progress", turns: 1, model: "fake/m1", usage: { input: 100, output: 20, cacheRead: 5, cacheWrite: 3, cost: 0.25 }, text: "looking" });
 	});
 
-	test("of a session that has no file yet is proved before its first progress", () => {
+	test("of a session that has no file yet goes on from the first question to the model, and is proved before its first progress", () => {
 		const session = new FakeSession();
 		session.fileState = "absent";
 		const bench = new Bench(session);
 		bench.hands("a");
 		bench.starts();
-		assert.deepEqual(bench.told, []);
+		assert.deepEqual(bench.told, ["asked alice/a"]);
 		bench.answers("first");
 		bench.endsTurn();
-		assert.deepEqual(bench.told, ["injected alice/a", "seen alice/a", "progress alice/a"]);
+		assert.deepEqual(bench.told, ["asked alice/a", "injected alice/a", "seen alice/a", "progress alice/a"]);
 		assert.equal(bench.last.usage?.input, 100);
 	});
 
