@@ -69,7 +69,7 @@ export class Attachment {
 		this.#mutateFile = mutateFile;
 		this.#channels = channels;
 		this.#link = new AgentProcess(this.#owner(), timers);
-		this.runs = new Runs(host, (event) => void this.#link.notify("run", { ...event }));
+		this.runs = new Runs(host, timers, (event) => void this.#link.notify("run", { ...event }));
 		const receipt = (params: Receipt): void => {
 			this.#link.notify("receipt", { ...params });
 			if (params.event === "injected") this.runs.injected(params.deliveryId, this.inbox.runIsActive);

@@ -1,9 +1,12 @@
 import { type OpenRun, type RunEvent } from "./contract.ts";
 import { RunFigures } from "./run-figures.ts";
 import { entriesOfRun, outcomeOf } from "./run-entries.ts";
+import type { Timers } from "./timers.ts";
 
 /** How many ends are kept for an agent that is not there. The session's entries tell of older ones. */
 const ENDS_LIMIT = 64;
+/** A host that is being ended aborts first: so long an abort may turn out to be that. */
+const LEAVING_MS = 500;
 
 /** The host session, as far as runs need it. */
 export interface RunSession {
@@ -37,12 +40,17 @@ export class Runs {
 	/** By delivery, as all here. */
 	readonly #tracked = new Map<string, Tracked>();
 	readonly #ends = new Map<string, End>();
+	/** Runs that were aborted a moment ago. */
+	readonly #aborted = new Map<string, Tracked>();
+	readonly #timers: Timers;
+	#cancelAborted: (() => void) | undefined;
 	/** What the agent named last. */
 	#open: ReadonlySet<string> = new Set();
 	/** How many entries the session had before this process did anything in it; undefined where it was at work already. */
 	readonly #inherited: number | undefined;
 
-	constructor(session: RunSession, tell: (event: RunEvent) => void) {
+	constructor(session: RunSession, timers: Timers, tell: (event: RunEvent) => void) {
+		this.#timers = timers;
 		this.#session = session;
 		this.#tell = tell;
 		this.#inherited = session.isIdle() ? session.entries().length : undefined;
@@ -50,7 +58,7 @@ export class Runs {
 
 	/** The envelope of a run comes into the session. `startsTurn` is false where it came from before a stop. */
 	begun(deliveryId: string, startsTurn: boolean): void {
-		if (!this.#tracked.has(deliveryId) && !this.#ends.has(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn, isAsked: false });
+		if (!this.#isKnown(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn, isAsked: false });
 	}
 
 	/** Whether the agent named the delivery as that of an open run. */
@@ -92,7 +100,7 @@ export class Runs {
 	settled(wasAborted: boolean): void {
 		for (const [deliveryId, run] of [...this.#tracked]) {
 			const { stopReason, errorMessage } = run.figures;
-			if (wasAborted || stopReason === "aborted") this.#end(deliveryId, run, "stopped");
+			if (wasAborted || stopReason === "aborted") this.#abort(deliveryId, run);
 			else if (stopReason === "error") this.#end(deliveryId, run, "failed", errorMessage ?? "the model's provider failed without a word");
 			else if (stopReason === undefined) this.#end(deliveryId, run, "failed", "the session settled without an answer");
 			else this.#end(deliveryId, run, "done");
@@ -114,9 +122,28 @@ export class Runs {
 
 	/** The session is left. With `goesOn` another copy of the extension follows it in this process. */
 	close(goesOn: boolean): void {
-		if (!goesOn) for (const [deliveryId, run] of [...this.#tracked]) this.#end(deliveryId, run, "interrupted", "the session was left");
+		if (goesOn) this.#endAborted();
+		else for (const [deliveryId, run] of [...this.#tracked, ...this.#aborted]) this.#end(deliveryId, run, "interrupted", "the session was left");
+		this.#cancelAborted?.();
+		this.#aborted.clear();
 		this.#tracked.clear();
 		this.#ends.clear();
+	}
+
+	#isKnown(deliveryId: string): boolean {
+		return this.#tracked.has(deliveryId) || this.#aborted.has(deliveryId) || this.#ends.has(deliveryId);
+	}
+
+	#abort(deliveryId: string, run: Tracked): void {
+		this.#tracked.delete(deliveryId);
+		this.#aborted.set(deliveryId, run);
+		this.#cancelAborted?.();
+		this.#cancelAborted = this.#timers.after(LEAVING_MS, () => this.#endAborted());
+	}
+
+	#endAborted(): void {
+		for (const [deliveryId, run] of [...this.#aborted]) this.#end(deliveryId, run, "stopped");
+		this.#aborted.clear();
 	}
 
 	#end(deliveryId: string, { figures }: Tracked, event: RunEvent["event"], error?: string): void {
@@ -134,7 +161,7 @@ export class Runs {
 	/** Tells the ends of named runs that nobody here saw. */
 	#decide(isIdle: boolean): void {
 		for (const deliveryId of this.#open) {
-			if (this.#tracked.has(deliveryId) || this.#ends.has(deliveryId)) continue;
+			if (this.#isKnown(deliveryId)) continue;
 			const entries = entriesOfRun(this.#session.entries(), deliveryId, this.#inherited);
 			// Not there yet; or a run of the host is at work that may be its.
 			if (entries === undefined || (entries.mayGrow && !isIdle)) continue;

@@ -26,7 +26,7 @@ class Bench {
 
 	constructor(session = new FakeSession()) {
 		this.session = session;
-		this.runs = new Runs(session, (event) => {
+		this.runs = new Runs(session, this.timers, (event) => {
 			const isAsked = event.event === "progress" && event.turns === 0;
 			this.told.push(`${isAsked ? "asked" : event.event} ${event.deliveryId}`);
 			if (!isAsked) this.events.push(event);
@@ -85,7 +85,7 @@ class Bench {
 		this.session.idle = true;
 		this.inbox.settled();
 		this.runs.settled(wasAborted);
-		this.timers.advance(0);
+		this.timers.advance(500);
 	}
 
 	/** The agent names open runs. */
@@ -202,6 +202,22 @@ describe("a run", () => {
 		bench.endsTurn(false);
 		bench.settles();
 		assert.deepEqual([bench.last.event, bench.last.text, bench.last.error], ["stopped", "as far as", undefined]);
+	});
+
+	test("is interrupted where it was aborted because the host is being ended", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.starts();
+		bench.answers("as far as", { stopReason: "aborted" });
+		bench.session.idle = true;
+		bench.inbox.settled();
+		bench.runs.settled(true);
+		bench.names("a");
+		bench.timers.advance(499);
+		bench.runs.close(false);
+		bench.timers.advance(500);
+		assert.deepEqual(bench.kinds, ["interrupted a"]);
+		assert.deepEqual([bench.last.text, bench.last.error], ["as far as", "the session was left"]);
 	});
 
 	test("is stopped where the host was aborted between two turns, as in a retry's pause", () => {
