@@ -476,20 +476,20 @@ describe("a run that was handed to the session", () => {
 
 	test("is followed to its end, which is told again as long as the agent asks for it", async () => {
 		const pi = await worksOnIt();
-		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 1]]);
+		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 0], ["progress", 1]]);
 		await pi.emit("agent_end", { messages: [] });
 		await pi.emit("agent_settled", { aborted: false });
-		const [, end] = await receivedByNow(pi, "run");
+		const [, , end] = await receivedByNow(pi, "run");
 		assert.deepEqual(end, { deliveryId: "alice/m1", event: "done", turns: 1, model: "fake/m", usage: { ...usage, cost: 0.5 }, text: "all of it" });
 		agentSends({ method: "runs", params: { open: [RUN] } }, { method: "runs", params: { open: [] } }, { method: "notice", params: { level: "info", text: "heard" } });
 		await pi.until(/info heard/);
-		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 1], ["done", 1], ["done", 1]]);
+		assert.deepEqual(told(await receivedByNow(pi, "run")), [["progress", 0], ["progress", 1], ["done", 1], ["done", 1]]);
 	});
 
 	test("is stopped where its turn is, and interrupted where the session is left", async () => {
 		const pi = await worksOnIt();
 		await pi.emit("agent_settled", { aborted: true });
-		assert.equal((await receivedByNow(pi, "run")).at(-1)?.event, "stopped");
+		while (received("run").at(-1)?.event !== "stopped") await new Promise((resolve) => setTimeout(resolve, 20));
 		await pi.emit("session_shutdown", { reason: "new" });
 		const other = await worksOnIt();
 		await other.emit("session_shutdown", { reason: "new" });
