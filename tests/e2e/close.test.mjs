@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive } from "./support/processes.mjs";
+import { isAlive, parentOf, pidsWithArguments } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
+import { headlessWorkers, lead as realLead } from "./support/runs.mjs";
 import { answersHandoff, piWorker, refused, stubCoordinator, use } from "./support/team.mjs";
 import { gate, never, until } from "./support/until.mjs";
 
@@ -66,6 +67,42 @@ scenario("a worker hands over and is closed, host and pane, and its mail waits f
 	await pi.waitForText("for later");
 	const page = JSON.parse((await use(lead, "intercom_worker_status", { name: "Worker" })).text);
 	assert.equal(page.workers[0].handoff.summary, HANDOFF);
+});
+
+scenario("a headless worker hands over, ends with the process that hosts it, and is resumed without a terminal", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await realLead(rig);
+	const [worker] = await headlessWorkers(rig, boss, 1);
+	const says = async (prompt, ...steps) => {
+		rig.model.on("lead", new RegExp(prompt), ...steps, { say: `so: ${prompt}` });
+		await boss.prompt(prompt);
+		await boss.waitForScreen(new RegExp(`so: ${prompt}`), { timeoutMs: 60_000 });
+	};
+	await says(
+		"enlist it",
+		{ tool: "intercom_configure_worker", args: { sessionId: worker.sessionId, name: "Desk", description: "Works.", projectDirectory: "." } },
+		{ tool: "intercom_reload_worker", args: { to: "Desk" } },
+		{ tool: "intercom_send", args: { to: "Desk", message: "remember the tin soldier" } },
+	);
+	await until("its first turn", () => rig.model.requests("lead").some(({ users }) => users.some((text) => /^> remember the tin soldier/m.test(text))));
+	answersHandoff(rig, "lead", HANDOFF);
+	// Between it and Pi there is the guard.
+	const hosting = parentOf(parentOf(Number(worker.hostPid)));
+	assert.ok(pidsWithArguments("--headless").includes(hosting));
+	await says("close it", { tool: "intercom_close_worker", args: { to: "Desk" } });
+	const job = await ended(rig, "Desk");
+	assert.deepEqual([job.state, job.reason], ["closed", undefined]);
+	assert.equal(isAlive(Number(worker.hostPid)), false);
+	await until("the end of the hosting process", () => !isAlive(hosting));
+
+	await says("open it again", { tool: "intercom_resume_worker", args: { to: "Desk", confirmClosed: true, launcher: "headless" } });
+	const again = await until("its return", async () => {
+		const { entries = [] } = await rig.broker.call("InspectionService/ListAttachments");
+		return entries.find(({ sessionId, hostPid }) => sessionId === worker.sessionId && hostPid !== worker.hostPid);
+	}, { timeoutMs: 60_000 });
+	assert.equal(again.role, "ROLE_WORKER");
+	await says("ask it", { tool: "intercom_send", args: { to: "Desk", message: "what was it?" } });
+	const asked = await until("its history", () => rig.model.requests("lead").find(({ users }) => users.some((text) => /^> what was it/m.test(text))));
+	assert.ok(asked.users.some((text) => /tin soldier/.test(text)), "its history is gone");
 });
 
 scenario("input after the handoff keeps the worker open", async (rig) => {
