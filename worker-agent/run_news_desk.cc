@@ -67,13 +67,17 @@ RunNewsDesk::Told* RunNewsDesk::FindTold(const std::string& id) {
 
 void RunNewsDesk::Tell(const std::string& id, How how) {
   Told* told = FindTold(id);
-  // It is counted, so it must not be told twice.
-  if (told != nullptr && told->stream == stream_) return;
+  // It is counted, so it must not be told twice; what was announced can be
+  // collected after that.
+  const bool is_more = told != nullptr && how == How::kCollected &&
+                       told->how == How::kAnnounced;
+  if (told != nullptr && told->stream == stream_ && !is_more) return;
   if (told == nullptr) {
     told_.push_back({.id = id, .how = how, .stream = stream_});
     if (told_.size() > kMostTold) told_.pop_front();
   } else {
     told->stream = stream_;
+    if (is_more) told->how = how;
   }
   v1::AttachRequest frame;
   v1::RunsTold& runs = *frame.mutable_runs_told();

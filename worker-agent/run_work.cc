@@ -32,10 +32,8 @@ absl::Status Ambiguous(const v1::OpenRuns& open) {
   std::string names;
   for (const v1::Run& run : open.runs()) {
     if (!names.empty()) names += ", ";
-    names +=
-        SafeLabel(run.run_id()) + " of " +
-        SafeLabel(run.supervisor_name().empty() ? run.supervisor_session_id()
-                                                : run.supervisor_name());
+    names += SafeLabel(run.run_id()) + " of " +
+             NameOr(run.supervisor_name(), run.supervisor_session_id());
   }
   return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_RUN",
                "several supervisors wait for work of this session (" + names +

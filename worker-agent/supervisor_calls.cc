@@ -99,7 +99,7 @@ void PeerCalls::LeaveNote(const Json& arguments, const Call& call,
 void PeerCalls::ContactPeer(const Json& arguments, const Call& call) {
   Sending sending;
   sending.call = call;
-  sending.submit = FellowSubmitOf(arguments, call.call_id);
+  sending.submit = FellowSubmitOf(arguments, call.call_id, call.trigger);
   Begin(std::move(sending));
 }
 

@@ -27,7 +27,7 @@ constexpr int kConfigTicks = 10;
 constexpr int kExpiryTicks = 30;
 constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
 constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
-constexpr absl::Duration kSettledRunsKept = absl::Hours(30 * 24);
+constexpr absl::Duration kSettledRunsKept = absl::Hours(30 * 24);  // and notes
 constexpr absl::Duration kEndedJobsKept = absl::Hours(30 * 24);
 constexpr int64_t kSettledMailBytes = 256 << 20;
 constexpr int kPruneStep = 200;
@@ -125,10 +125,14 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     INTERCOM_ASSIGN_OR_RETURN(
         const int dropped,
         rooms_->run_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
+    INTERCOM_ASSIGN_OR_RETURN(
+        const int old,
+        rooms_->note_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
     INTERCOM_ASSIGN_OR_RETURN(const bool more,
                               rooms_->observations.PruneStep());
     return removed == kPruneStep || forgotten == kPruneStep ||
-           settled == kPruneStep || dropped == kPruneStep || more;
+           settled == kPruneStep || dropped == kPruneStep ||
+           old == kPruneStep || more;
   });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();

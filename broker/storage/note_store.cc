@@ -158,6 +158,31 @@ absl::StatusOr<std::vector<NoteRow>> NoteStore::FindDrained(
   return ReadRows(find);
 }
 
+absl::StatusOr<int> NoteStore::Prune(absl::Time before, int limit) {
+  std::vector<std::string> waited;
+  int removed = 0;
+  {
+    // Numbers rise with time, so that only the oldest are looked at.
+    INTERCOM_ASSIGN_OR_RETURN(
+        Statement rows,
+        db_.Prepare("DELETE FROM notes WHERE number IN ("
+                    "  SELECT number FROM (SELECT number, at_us FROM notes"
+                    "    ORDER BY number LIMIT ?) WHERE at_us < ?) "
+                    "RETURNING supervisor_session_id, drain_id"));
+    rows.Bind(limit, before);
+    while (true) {
+      INTERCOM_ASSIGN_OR_RETURN(const bool row, rows.Step());
+      if (!row) break;
+      ++removed;
+      if (rows.String(1).empty()) waited.push_back(rows.String(0));
+    }
+  }
+  for (const std::string& supervisor : waited) {
+    INTERCOM_RETURN_IF_ERROR(CountLost(supervisor, 1));
+  }
+  return removed;
+}
+
 absl::StatusOr<std::vector<NoteRow>> NoteStore::All() {
   INTERCOM_ASSIGN_OR_RETURN(Statement all,
                             db_.Prepare("SELECT " INTERCOM_NOTE_COLUMNS

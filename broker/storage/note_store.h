@@ -61,6 +61,9 @@ class NoteStore {
   absl::StatusOr<std::vector<NoteRow>> FindDrained(std::string_view supervisor,
                                                    std::string_view prefix,
                                                    int limit);
+  // Removes at most `limit` notes from before `before`; those that wait are
+  // counted as lost. Returns how many.
+  absl::StatusOr<int> Prune(absl::Time before, int limit);
   // Every note, for copying.
   absl::StatusOr<std::vector<NoteRow>> All();
 

@@ -110,15 +110,16 @@ absl::StatusOr<bool> RunDesk::OnEnded(const std::string& delivery_id,
   } else if (run->reason == "not_started") {
     INTERCOM_RETURN_IF_ERROR(runs_.Settle(
         *std::move(run), v1::Run::STATE_FAILED, "not_started",
-        "the worker's session did not take its message within 5 minutes, and "
-        "the message was withdrawn",
+        "the worker's host did not say within 5 minutes that it has its "
+        "message, and the message was withdrawn",
         effects));
   } else {
     std::string reason =
         run->stop_requested_at.has_value() ? run->reason : "cancelled";
     INTERCOM_RETURN_IF_ERROR(runs_.Settle(
         *std::move(run), v1::Run::STATE_STOPPED, std::move(reason),
-        "its message was withdrawn before the worker's session had it",
+        "its message was withdrawn before its worker's host said that it has "
+        "it",
         effects));
   }
   return true;
@@ -164,7 +165,7 @@ absl::StatusOr<bool> RunDesk::TakeFigures(const v1::RunEvent& event,
   bool grew = Raise(event.turns(), run.turns);
   grew = TakeUsage(event.usage(), run.usage) || grew;
   if (!event.model().empty()) {
-    run.model = SafeLabel(event.model(), kMaxModelCharacters);
+    run.model = IdLabel(event.model(), kMaxModelCharacters);
   }
   INTERCOM_ASSIGN_OR_RETURN(const v1::RunResult before,
                             store_.Result(run.number));

@@ -27,7 +27,7 @@ bool IsWithin(const google::protobuf::Duration& duration, absl::Duration most) {
 }
 
 std::string NameFor(const PeerTarget& target) {
-  return SafeLabel(target.name.empty() ? target.session_id : target.name);
+  return NameOr(target.name, target.session_id);
 }
 
 }  // namespace
@@ -224,7 +224,8 @@ absl::StatusOr<PeerTarget> RunOpenings::FindFellow(
   const auto add = [&](const std::string& session_id, const std::string& name,
                        std::initializer_list<std::string> also) {
     fellows.emplace(session_id, name.empty() ? session_id : name);
-    bool is_wanted = session_id == request.to() || NameKey(name) == wanted;
+    bool is_wanted = session_id == request.to() || NameKey(name) == wanted ||
+                     IsShownAs(name, request.to());
     for (const std::string& alias : also) {
       is_wanted = is_wanted || (!alias.empty() && NameKey(alias) == wanted);
     }
@@ -245,23 +246,22 @@ absl::StatusOr<PeerTarget> RunOpenings::FindFellow(
   if (matches.size() == 1) return peers_.Find(call, matches.begin()->first);
   std::string names;
   for (const auto& [session_id, name] : matches.empty() ? fellows : matches) {
-    names += "\n  " + SafeLabel(name.empty() ? session_id : name) + " (" +
-             SafeLabel(session_id) + ")";
+    names +=
+        "\n  " + NameOr(name, session_id) + " (" + IdLabel(session_id) + ")";
   }
   if (matches.size() > 1) {
-    return Error(
-        absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_RECIPIENT",
-        "several fellows are called \"" + SafeLabel(request.to()) +
-            "\"; nothing was sent. Name one by its session id:" + names);
+    return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_RECIPIENT",
+                 "several fellows are called " + QuotedLine(request.to()) +
+                     "; nothing was sent. Name one by its session id:" + names);
   }
   if (is_self) {
-    return Error(absl::StatusCode::kInvalidArgument, "SELF_TARGET",
-                 "\"" + SafeLabel(request.to()) +
-                     "\" is this session itself; nothing was sent");
+    return Error(
+        absl::StatusCode::kInvalidArgument, "SELF_TARGET",
+        QuotedLine(request.to()) + " is this session itself; nothing was sent");
   }
   return Error(absl::StatusCode::kFailedPrecondition, "NOT_A_FELLOW",
-               "no other worker of the same supervisor is called \"" +
-                   SafeLabel(request.to()) + "\"; nothing was sent. " +
+               "no other worker of the same supervisor is called " +
+                   QuotedLine(request.to()) + "; nothing was sent. " +
                    (names.empty() ? "There is no other now"
                                   : "Those that there are:" + names));
 }

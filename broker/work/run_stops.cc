@@ -38,7 +38,10 @@ RunStops::RunStops(StateRunner& runner, Workspaces& workspaces, Roster& roster,
       dispatcher_(dispatcher),
       clock_(clock) {
   desk_.SetOnStopDue([this](int64_t number) {
-    if (const RunRow* run = runs_.Find(number)) Cancel(*run, nullptr);
+    // The command that began it may have settled it, too.
+    runner_.PostTask([this, number] {
+      if (const RunRow* run = runs_.Find(number)) Cancel(*run, nullptr);
+    });
   });
 }
 
@@ -85,6 +88,8 @@ absl::Status RunStops::Begin(const Caller& caller, const std::string& run_id,
                              kAgain);
           },
           kAnswerWithin);
+      // It may have settled by the host's word since.
+      if (runs_.Find(run.number) == nullptr) return Answer(call, "");
       if (run.state == v1::Run::STATE_WAITING) return WithdrawFirst(run, call);
       Cancel(run,
              [this, call](const std::string& detail) { Answer(call, detail); });
@@ -183,7 +188,7 @@ void RunStops::Cancel(const RunRow& run, Told told) {
                    }
                    if (!result->ok()) {
                      return tell("its host does not cancel it: " +
-                                 SafeLabel(result->error(), 512) + kAgain);
+                                 QuotedLine(result->error(), 512) + kAgain);
                    }
                    tell("");
                  });
@@ -210,7 +215,9 @@ void RunStops::Request(int64_t number, std::string reason) {
          }
          INTERCOM_RETURN_IF_ERROR(Mark(*run, reason, effects));
          effects.AfterSync([this, run = *run] {
-           runner_.PostTask([this, run] { Cancel(run, nullptr); });
+           runner_.PostTask([this, run] {
+             if (runs_.Find(run.number) != nullptr) Cancel(run, nullptr);
+           });
          });
          return absl::OkStatus();
        },

@@ -15,6 +15,7 @@ constexpr std::string_view kPrefix = "run-";
 constexpr size_t kMaxDigits = 18;
 // Of what is kept of a text, the share of its beginning.
 constexpr size_t kHeadPercent = 65;
+constexpr size_t kMostErrorBytes = 8000;
 
 bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -131,6 +132,11 @@ v1::RunResult Excerpt(v1::RunResult result, size_t most_characters) {
 }
 
 v1::RunResult Bounded(v1::RunResult result, size_t most_bytes) {
+  if (result.error().size() > kMostErrorBytes) {
+    size_t end = kMostErrorBytes;
+    while (end > 0 && IsContinuation(result.error()[end])) --end;
+    result.mutable_error()->resize(end);
+  }
   if (result.text().size() > most_bytes) {
     size_t head = most_bytes * kHeadPercent / 100;
     size_t tail = result.text().size() - (most_bytes - head);

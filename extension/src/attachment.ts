@@ -102,6 +102,8 @@ export class Attachment {
 			this.#stopOutcomes.push(event);
 			if (this.#stopOutcomes.length > STOP_OUTCOMES_LIMIT) this.#stopOutcomes.shift();
 			report(event);
+			// A run that was shown and had started no turn has no settlement of its own.
+			if (event.event === "stopped") this.runs.settled(true);
 		};
 		this.stopper = new Stopper((ticket) => host.enterCommand(ticket), this.inbox, timers, reportStop);
 		this.closer = new Closer(host, this.inbox, timers, report);
@@ -362,7 +364,7 @@ export class Attachment {
 					if (instructions !== undefined) this.#instructions = instructions;
 					return this.#takeName(entry);
 				};
-				return answerControl(parseControl(params), { host: this.#host, stopper, closer, hostVersion: this.#facts.hostVersion, reload });
+				return answerControl(parseControl(params), { host: this.#host, stopper, closer, hostVersion: this.#facts.hostVersion, reload, isUnderWay: (runId) => this.runs.isUnderWay(runId) });
 			}
 			default:
 				throw new ContractError(`the host knows no request ${method}`);

@@ -3,6 +3,9 @@ import { unverified } from "./compatibility.ts";
 import type { AgentEntry, Capability, Control, JsonObject } from "./contract.ts";
 import type { Stopper } from "./stop.ts";
 
+/** The stop of a run bears the run's id instead of a job's. */
+const RUN_ID = /^run-\d+$/;
+
 /** The host, as far as controls ask about it. */
 export interface ControlledHost {
 	sessionId(): string;
@@ -18,6 +21,8 @@ export interface ControlParts {
 	readonly stopper: Stopper;
 	readonly closer: Closer;
 	readonly hostVersion: string;
+	/** Whether this run is open and the session not done with it. */
+	isUnderWay(runId: string): boolean;
 	/** Shows the entry's responsibility from now on; returns what went wrong on the way. */
 	reload(entry: AgentEntry, instructions: string | undefined): string | undefined;
 }
@@ -37,6 +42,8 @@ export async function answerControl(control: Control, parts: ControlParts): Prom
 		case "stop": {
 			if (control.jobId === undefined || control.requestedAtMs === undefined) return refused("the control names no job and time");
 			if (!host.capabilities().includes("stop")) return refused(unverified("stop", parts.hostVersion));
+			// A run may end while the wish to stop it is on its way: what the session does now is something else.
+			if (RUN_ID.test(control.jobId) && !parts.isUnderWay(control.jobId)) return { ok: true };
 			stopper.stop(control.jobId, control.requestedAtMs);
 			return { ok: true };
 		}

@@ -3,6 +3,7 @@ import { isObject, type RunEvent, type Usage } from "./contract.ts";
 
 const SALVAGE_CHARS = 8_000;
 const TEXT_BYTES = 256 * 1024;
+const ERROR_CHARS = 2_000;
 /** What a line of the link holds of it, with room for the rest: a control character takes six bytes there. */
 const WRITTEN_BYTES = 768 * 1024;
 /** Half of a character, which is no text. */
@@ -25,7 +26,7 @@ export class RunFigures {
 		if (!isObject(message) || message.role !== "assistant") return;
 		const { provider, model, stopReason, errorMessage } = message;
 		this.stopReason = typeof stopReason === "string" ? stopReason : "";
-		this.errorMessage = typeof errorMessage === "string" && errorMessage !== "" ? errorMessage : undefined;
+		this.errorMessage = typeof errorMessage === "string" && errorMessage !== "" ? errorMessage.slice(0, ERROR_CHARS).replace(HALF, "\ufffd") : undefined;
 		if (typeof model === "string") this.#model = typeof provider === "string" ? `${provider}/${model}` : model;
 		this.#usage = sum(this.#usage, message.usage);
 		const text = contentText(message.content).replace(HALF, "\ufffd");

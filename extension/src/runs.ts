@@ -46,6 +46,8 @@ export class Runs {
 	#cancelAborted: (() => void) | undefined;
 	/** What the agent named last. */
 	#open: ReadonlySet<string> = new Set();
+	/** Those, by the ids of their runs. */
+	#named: ReadonlyMap<string, string> = new Map();
 	/** How many entries the session had before this process did anything in it; undefined where it was at work already. */
 	readonly #inherited: number | undefined;
 
@@ -59,6 +61,12 @@ export class Runs {
 	/** The envelope of a run comes into the session. `startsTurn` is false where it came from before a stop. */
 	begun(deliveryId: string, startsTurn: boolean): void {
 		if (!this.#isKnown(deliveryId)) this.#tracked.set(deliveryId, { figures: new RunFigures(), startsTurn, isAsked: false });
+	}
+
+	/** Whether there is something of this run to stop: it is open, and this session is not done with it. */
+	isUnderWay(runId: string): boolean {
+		const deliveryId = this.#named.get(runId);
+		return deliveryId !== undefined && !this.#ends.has(deliveryId) && !this.#aborted.has(deliveryId);
 	}
 
 	/** Whether the agent named the delivery as that of an open run. */
@@ -111,6 +119,7 @@ export class Runs {
 	/** The open runs of which this session is the worker. */
 	opened(open: readonly OpenRun[]): void {
 		this.#open = new Set(open.map(({ deliveryId }) => deliveryId));
+		this.#named = new Map(open.map(({ runId, deliveryId }) => [runId, deliveryId]));
 		for (const [deliveryId, end] of [...this.#ends]) {
 			if (this.#open.has(deliveryId)) {
 				end.wasNamed = true;

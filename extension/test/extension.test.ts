@@ -706,6 +706,17 @@ describe("a session's jobs", () => {
 		assert.match(pi.happened.join(), /typed \/intercom-stop j,aborted/);
 	});
 
+	test("stop a run only while the session is at it: what it does after that is something else", async () => {
+		const pi = await attached();
+		pi.idle = false;
+		const stop = (jobId: string): Promise<JsonObject> => control(pi, "stop", { jobId, requestedAt: "2026-01-01T00:00:00Z" });
+		assert.deepEqual(await stop("run-7"), { ok: true });
+		assert.doesNotMatch(pi.happened.join(), /intercom-stop/);
+		agentSends({ method: "runs", params: { open: [{ runId: "run-7", deliveryId: "alice/m7", label: "", supervisor: { sessionId: "alice", name: "Alice" } }] } });
+		assert.deepEqual(await stop("run-7"), { ok: true });
+		assert.equal((await job(pi, "stopped")).jobId, "run-7");
+	});
+
 	test("end it after a handoff and a commit", async () => {
 		const pi = await attached();
 		await handsOver(pi);

@@ -204,6 +204,21 @@ describe("a run", () => {
 		assert.deepEqual([bench.last.event, bench.last.text, bench.last.error], ["stopped", "as far as", undefined]);
 	});
 
+	test("is under way from when it is named until it has ended here, and then nothing of it is to be stopped", () => {
+		const bench = new Bench();
+		assert.equal(bench.runs.isUnderWay("run-a"), false);
+		bench.names("a");
+		assert.equal(bench.runs.isUnderWay("run-a"), true);
+		bench.hands("a");
+		bench.starts();
+		bench.answers("done");
+		assert.equal(bench.runs.isUnderWay("run-a"), true);
+		bench.settles();
+		assert.equal(bench.runs.isUnderWay("run-a"), false);
+		bench.names();
+		assert.equal(bench.runs.isUnderWay("run-a"), false);
+	});
+
 	test("is interrupted where it was aborted because the host is being ended", () => {
 		const bench = new Bench();
 		bench.hands("a");

@@ -32,13 +32,12 @@ struct Item {
 Item ItemOf(const v1::Ask& ask, absl::Time now) {
   const auto parts = ParseDeliveryId(ask.delivery_id());
   const std::string id =
-      SafeLabel(parts.has_value() ? parts->envelope_id : ask.delivery_id(), 64);
+      IdLabel(parts.has_value() ? parts->envelope_id : ask.delivery_id(), 64);
   return {
       .id = id,
       .head =
           "● ask " + id + " of " +
-          SafeLabel(ask.asker().name().empty() ? ask.asker().session_id()
-                                               : ask.asker().name(),
+          NameLabel(NameOr(ask.asker().name(), ask.asker().session_id()),
                     kNameCharacters) +
           ", " + AgeLabel(now - ToTime(ask.asked_at())) + " ago" +
           (ask.awaited() ? "; it waits until " + TimeOfDay(ask.deadline_at())
@@ -53,8 +52,7 @@ Item ItemOf(const v1::Note& note, absl::Time now) {
   return {
       .id = id,
       .head = "● note " + id + " of " +
-              SafeLabel(note.worker_name().empty() ? note.worker_session_id()
-                                                   : note.worker_name(),
+              NameLabel(NameOr(note.worker_name(), note.worker_session_id()),
                         kNameCharacters) +
               (note.run_id().empty()
                    ? std::string()
@@ -118,7 +116,8 @@ ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
   }
   const size_t shown = ShownOf(items);
   const std::string rest = Named(items, shown);
-  size_t budget = kMostCharacters - kAround - CharacterCount(rest);
+  size_t budget = kMostCharacters - kAround;
+  budget -= std::min(budget, CharacterCount(rest));
   std::vector<size_t> needs;
   for (size_t i = 0; i < shown; ++i) {
     budget -= std::min(budget, CharacterCount(items[i].head));
@@ -163,7 +162,7 @@ ToolResult RenderNoted(const v1::AddNoteResponse& response) {
 ToolResult RenderNote(const v1::Note& note) {
   ToolResult result;
   const std::string who = NameOr(note.worker_name(), note.worker_session_id());
-  result.text = "Note " + SafeLabel(note.note_id()) + " of " + who +
+  result.text = "Note " + IdLabel(note.note_id()) + " of " + who +
                 (note.run_id().empty() ? std::string()
                                        : ", " + SafeLabel(note.run_id())) +
                 ", " + DateAndTime(note.at()) + ":\n" + FenceText(note.text()) +

@@ -147,8 +147,10 @@ v1::Submit SteerSubmitOf(const Json& arguments, const std::string& call_id) {
   return submit;
 }
 
-v1::Submit FellowSubmitOf(const Json& arguments, const std::string& call_id) {
+v1::Submit FellowSubmitOf(const Json& arguments, const std::string& call_id,
+                          const std::string& trigger) {
   v1::Submit submit = SubmitOf(arguments, call_id);
+  submit.set_trigger(trigger);
   submit.set_to_fellow(true);
   submit.set_reach(v1::REACH_ACCOUNT);
   return submit;

@@ -23,8 +23,9 @@ v1::Submit PeerSubmitOf(const Json& arguments, const std::string& call_id,
 // What `intercom` with steer submits: a message to the worker of a run.
 v1::Submit SteerSubmitOf(const Json& arguments, const std::string& call_id);
 
-// What `contact_peer` submits.
-v1::Submit FellowSubmitOf(const Json& arguments, const std::string& call_id);
+// What `contact_peer` submits. `trigger` tells of which run.
+v1::Submit FellowSubmitOf(const Json& arguments, const std::string& call_id,
+                          const std::string& trigger);
 
 // The supervisor of a run that this session works on, or the session that
 // opened it as a headless worker.

@@ -62,11 +62,10 @@ int64_t TokensOf(const v1::Usage& usage) {
 std::string RunHeading(const v1::Run& run, absl::Time now) {
   std::string text = SafeLabel(run.run_id());
   if (!run.label().empty()) {
-    text += " \"" + SafeLabel(run.label(), kLabelCharacters) + "\"";
+    text += " " + QuotedLine(run.label(), kLabelCharacters);
   }
   text += " · " +
-          SafeLabel(run.worker_name().empty() ? run.worker_session_id()
-                                              : run.worker_name(),
+          NameLabel(NameOr(run.worker_name(), run.worker_session_id()),
                     kNameCharacters) +
           " · " + std::string(RunStateLabel(run.state()));
   if (run.turns() > 0) {

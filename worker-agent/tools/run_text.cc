@@ -63,11 +63,10 @@ std::string RunTable(const v1::ListRunsResponse& response, absl::Time now) {
     ++rows;
     table.AddRow(
         {SafeLabel(run.run_id(), kCellCharacters),
-         run.label().empty() ? "" : SafeLabel(run.label(), kCellCharacters),
-         SafeLabel(run.worker_name().empty() ? run.worker_session_id()
-                                             : run.worker_name(),
+         run.label().empty() ? "" : MarkedLine(run.label(), kCellCharacters),
+         NameLabel(NameOr(run.worker_name(), run.worker_session_id()),
                    kCellCharacters),
-         run.model().empty() ? "" : SafeLabel(run.model(), kCellCharacters),
+         run.model().empty() ? "" : IdLabel(run.model(), kCellCharacters),
          std::string(RunStateLabel(run.state())), std::to_string(run.turns()),
          std::to_string(TokensOf(run.usage())), TimeTaken(DurationOf(run, now)),
          Remark(run)});
@@ -138,8 +137,10 @@ ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
   ToolResult result;
   if (response.forced()) {
     result.text = id + " is settled as stopped without the word of " + worker +
-                  "'s host, which was told to cancel once more. It is no "
-                  "longer followed, whatever that session still does. ";
+                  "'s host. It is no longer followed, whatever that session "
+                  "still does. ";
+  } else if (IsOpen(run) && !run.detail().empty()) {
+    result.text = id + " is marked to be stopped, but not stopped yet. ";
   } else if (IsOpen(run)) {
     result.text = "Cancellation of " + id + " was asked of " + worker +
                   "; it settles once that session's host says so, and you are "
@@ -168,7 +169,7 @@ ToolResult RenderSteered(const v1::DeliveryRecord& record,
                 SafeLabel(RecipientName(record)) +
                 ": it reads it at its next turn boundary, and may ignore it; "
                 "stop cancels. Message id " +
-                SafeLabel(record.envelope().envelope_id()) + ".\n";
+                IdLabel(record.envelope().envelope_id()) + ".\n";
   result.summary = "steered " + id;
   result.details = {{"runId", run_id},
                     {"messageId", record.envelope().envelope_id()},

@@ -22,7 +22,7 @@ std::string Names(const std::vector<v1::Run>& runs) {
     if (!text.empty()) text += ", ";
     text += SafeLabel(runs[i].run_id(), 32);
     if (!runs[i].label().empty()) {
-      text += " (" + SafeLabel(runs[i].label(), 40) + ")";
+      text += " (" + QuotedLine(runs[i].label(), 40) + ")";
     }
   }
   if (runs.size() > kMostNamed) {
@@ -35,8 +35,8 @@ std::string AskText(const v1::Ask& ask) {
   const auto parts = ParseDeliveryId(ask.delivery_id());
   return "A question ended the wait: " +
          NameOr(ask.asker().name(), ask.asker().session_id()) + " asks, id " +
-         SafeLabel(parts.has_value() ? parts->envelope_id : ask.delivery_id(),
-                   64) +
+         IdLabel(parts.has_value() ? parts->envelope_id : ask.delivery_id(),
+                 64) +
          ":\n" + FenceText(ask.preview()) +
          "\nAnswer it first, with action reply and that id as replyTo; it is "
          "in your inbox, and comes whole as a message. Then wait again.\n";

@@ -145,6 +145,14 @@ TEST_F(RunNewsDeskTest, WhatACallCollectedIsTakenOutAtOnce) {
   EXPECT_FALSE(Last().contains("content"));
 }
 
+TEST_F(RunNewsDeskTest, WhatWasAnnouncedIsCollectedByTheFirstCallThatGetsIt) {
+  desk_.Handle(News({"run-1"}, 0));
+  Shown(Last());
+  desk_.Collected({"run-1"});
+  desk_.Collected({"run-1"});
+  EXPECT_THAT(Told(), ElementsAre("announced run-1", "collected run-1"));
+}
+
 TEST_F(RunNewsDeskTest, WhatWasCollectedBeforeItsNewsCameIsNeverSaid) {
   desk_.Collected({"run-1"});
   desk_.Handle(News({}, 1));

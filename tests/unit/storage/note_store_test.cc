@@ -53,6 +53,19 @@ TEST_F(NoteStoreTest, ADrainTakesWhatWaitsOldestFirstAndOnce) {
   EXPECT_EQ(*store_.CountWaiting("c-2"), 1);
 }
 
+TEST_F(NoteStoreTest, OldNotesAreRemovedInStepsAndThoseThatWaitedAreCounted) {
+  Add("n-1");
+  EXPECT_THAT(Drain("d-1"), ElementsAre("n-1"));
+  Add("n-2");
+  Add("n-3");
+  EXPECT_EQ(*store_.Prune(kNow, 10), 0);
+  EXPECT_EQ(*store_.Prune(kNow + absl::Seconds(1), 2), 2);
+  EXPECT_THAT(Drain("d-2"), ElementsAre("n-3"));
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(*store_.Prune(kNow + absl::Seconds(1), 2), 1);
+  EXPECT_EQ(*store_.Prune(kNow + absl::Seconds(1), 2), 0);
+}
+
 TEST_F(NoteStoreTest, ARepeatedDrainGivesTheSameNotesAndTakesNoNewOnes) {
   Add("n-1");
   EXPECT_THAT(Drain("d-1"), ElementsAre("n-1"));

@@ -431,6 +431,11 @@ TEST(StopTest, TheFirstStopAsksAndTheSecondSettles) {
   EXPECT_THAT(RenderStoppedRun(response).text,
               AllOf(HasSubstr("Cancellation of run-1 was asked of Builder"),
                     HasSubstr("What was done already is not undone.")));
+  response.mutable_run()->set_detail("its worker is away");
+  EXPECT_THAT(RenderStoppedRun(response).text,
+              AllOf(HasSubstr("run-1 is marked to be stopped"),
+                    HasSubstr("its worker is away"),
+                    Not(HasSubstr("Cancellation"))));
   response.mutable_run()->set_state(v1::Run::STATE_STOPPED);
   response.set_forced(true);
   EXPECT_THAT(RenderStoppedRun(response).text,
