@@ -135,7 +135,10 @@ export default function (pi: ExtensionAPI): void {
 	);
 	pi.on(
 		"message_update",
-		guarded((event) => lifecycle.attachment?.activity.streamed(event.assistantMessageEvent.type)),
+		guarded((event) => {
+			lifecycle.attachment?.activity.streamed(event.assistantMessageEvent.type);
+			lifecycle.attachment?.runs.streamed(event.message);
+		}),
 	);
 	pi.on(
 		"message_end",

@@ -34,8 +34,8 @@ export class RunFigures {
 	}
 
 	/** For the case that no end is ever told. */
-	soFar(): Figures {
-		return this.#figures(tailOf(this.#text, SALVAGE_CHARS));
+	soFar(underWay = ""): Figures {
+		return this.#figures(tailOf(underWay.trim() === "" ? this.#text : underWay.replace(HALF, "\ufffd"), SALVAGE_CHARS));
 	}
 
 	whole(): Figures {

@@ -1,4 +1,5 @@
-import { type OpenRun, type RunEvent } from "./contract.ts";
+import { contentText } from "./content-text.ts";
+import { isObject, type OpenRun, type RunEvent } from "./contract.ts";
 import { RunFigures } from "./run-figures.ts";
 import { entriesOfRun, outcomeOf } from "./run-entries.ts";
 import type { Timers } from "./timers.ts";
@@ -7,6 +8,7 @@ import type { Timers } from "./timers.ts";
 const ENDS_LIMIT = 64;
 /** A host that is being ended aborts first: so long an abort may turn out to be that. */
 const LEAVING_MS = 500;
+const STREAM_MS = 10_000;
 
 /** The host session, as far as runs need it. */
 export interface RunSession {
@@ -44,6 +46,7 @@ export class Runs {
 	readonly #aborted = new Map<string, Tracked>();
 	readonly #timers: Timers;
 	#cancelAborted: (() => void) | undefined;
+	#tellStreamAt = 0;
 	/** What the agent named last. */
 	#open: ReadonlySet<string> = new Set();
 	/** Those, by the ids of their runs. */
@@ -89,8 +92,17 @@ export class Runs {
 		for (const [deliveryId, run] of this.#tracked) {
 			if (run.isAsked || !deliveryIds.has(deliveryId)) continue;
 			run.isAsked = true;
+			this.#tellStreamAt = this.#timers.now() + STREAM_MS;
 			this.#tell({ deliveryId, event: "progress", ...run.figures.soFar() });
 		}
+	}
+
+	/** The assistant writes `message`: told now and then, so that a long answer is seen to advance. */
+	streamed(message: unknown): void {
+		if (this.#tracked.size === 0 || this.#timers.now() < this.#tellStreamAt || !isObject(message)) return;
+		this.#tellStreamAt = this.#timers.now() + STREAM_MS;
+		const text = contentText(message.content);
+		for (const [deliveryId, { figures }] of this.#tracked) this.#tell({ deliveryId, event: "progress", ...figures.soFar(text) });
 	}
 
 	messageEnded(message: unknown): void {

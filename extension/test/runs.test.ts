@@ -219,6 +219,23 @@ describe("a run", () => {
 		assert.equal(bench.runs.isUnderWay("run-a"), false);
 	});
 
+	test("is told to advance while a long answer is written, every 10 s", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.starts();
+		bench.runs.streamed(assistant("once"));
+		bench.timers.advance(9_999);
+		bench.runs.streamed(assistant("once upon"));
+		assert.deepEqual(bench.events, []);
+		bench.timers.advance(1);
+		bench.runs.streamed(assistant("once upon a"));
+		bench.runs.streamed(assistant("once upon a time"));
+		assert.deepEqual(bench.told.filter((text) => text.startsWith("asked")).length, 2);
+		bench.answers("once upon a time.");
+		bench.endsTurn();
+		assert.deepEqual([bench.last.turns, bench.last.text], [1, "once upon a time."]);
+	});
+
 	test("is interrupted where it was aborted because the host is being ended", () => {
 		const bench = new Bench();
 		bench.hands("a");
