@@ -83,8 +83,9 @@ TEST(SteerTest, GoesToTheRunAndNotToAName) {
 
 TEST(FellowTest, IsNamedAmongTheSupervisorsWorkers) {
   const v1::Submit submit =
-      FellowSubmitOf({{"to", "parser"}, {"message", "x"}}, "call-1");
+      FellowSubmitOf({{"to", "parser"}, {"message", "x"}}, "call-1", "boss/m1");
   EXPECT_TRUE(submit.to_fellow());
+  EXPECT_EQ(submit.trigger(), "boss/m1");
   EXPECT_EQ(submit.to(), "parser");
 }
 

@@ -347,9 +347,10 @@ TEST(WaitReportTest, ATimeThatIsOverSaysWhatStillRuns) {
   report.waited = absl::Minutes(10);
   const ToolResult result = RenderWait(report, kNow);
   EXPECT_FALSE(result.is_error);
-  EXPECT_THAT(result.text,
-              HasSubstr("Not over yet after 10m 0s: run-2 (parser). Each goes "
-                        "on"));
+  EXPECT_THAT(
+      result.text,
+      HasSubstr("Not over yet after 10m 0s: run-2 (\"parser\"). Each goes "
+                "on"));
   EXPECT_EQ(result.details["open"], Json({"run-2"}));
 }
 
@@ -432,10 +433,10 @@ TEST(StopTest, TheFirstStopAsksAndTheSecondSettles) {
               AllOf(HasSubstr("Cancellation of run-1 was asked of Builder"),
                     HasSubstr("What was done already is not undone.")));
   response.mutable_run()->set_detail("its worker is away");
-  EXPECT_THAT(RenderStoppedRun(response).text,
-              AllOf(HasSubstr("run-1 is marked to be stopped"),
-                    HasSubstr("its worker is away"),
-                    Not(HasSubstr("Cancellation"))));
+  EXPECT_THAT(
+      RenderStoppedRun(response).text,
+      AllOf(HasSubstr("run-1 is marked to be stopped"),
+            HasSubstr("its worker is away"), Not(HasSubstr("Cancellation"))));
   response.mutable_run()->set_state(v1::Run::STATE_STOPPED);
   response.set_forced(true);
   EXPECT_THAT(RenderStoppedRun(response).text,
