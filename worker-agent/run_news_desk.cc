@@ -69,8 +69,8 @@ void RunNewsDesk::Tell(const std::string& id, How how) {
   Told* told = FindTold(id);
   // It is counted, so it must not be told twice; what was announced can be
   // collected after that.
-  const bool is_more = told != nullptr && how == How::kCollected &&
-                       told->how == How::kAnnounced;
+  const bool is_more =
+      told != nullptr && how == How::kCollected && told->how == How::kAnnounced;
   if (told != nullptr && told->stream == stream_ && !is_more) return;
   if (told == nullptr) {
     told_.push_back({.id = id, .how = how, .stream = stream_});

@@ -69,17 +69,15 @@ class RunsTest : public BrokerFixture {
     v1::AwaitRunsResponse response;
   };
   std::future<Waited> BeginAwait(const std::string& run_id) {
-    return std::async(
-        std::launch::async, [client = As(*coordinator_), run_id] {
-          v1::AwaitRunsRequest request;
-          request.add_run_ids(run_id);
-          *request.mutable_wait() = ToProtoDuration(absl::Seconds(30));
-          Waited waited;
-          waited.end =
-              client->Call(*client->runs, &v1::RunService::Stub::AwaitRuns,
-                           request, waited.response);
-          return waited;
-        });
+    return std::async(std::launch::async, [client = As(*coordinator_), run_id] {
+      v1::AwaitRunsRequest request;
+      request.add_run_ids(run_id);
+      *request.mutable_wait() = ToProtoDuration(absl::Seconds(30));
+      Waited waited;
+      waited.end = client->Call(*client->runs, &v1::RunService::Stub::AwaitRuns,
+                                request, waited.response);
+      return waited;
+    });
   }
   CallEnd Get(const std::string& run_id, v1::GetRunResponse& response) {
     v1::GetRunRequest request;
@@ -149,15 +147,17 @@ TEST_F(RunsTest, TwoStopsSettleARunWhateverItsHostSays) {
   // Injected before it is stopped: the worker is told of its running run.
   while (builder_->frames.Of(Frame::kOpenRuns).back().open_runs().runs_size() ==
              0 ||
-         builder_->frames.Of(Frame::kOpenRuns).back().open_runs().runs(0)
+         builder_->frames.Of(Frame::kOpenRuns)
+                 .back()
+                 .open_runs()
+                 .runs(0)
                  .state() != v1::Run::STATE_RUNNING) {
-    builder_->frames.WaitFor(
-        Frame::kOpenRuns, builder_->frames.Of(Frame::kOpenRuns).size() + 1);
+    builder_->frames.WaitFor(Frame::kOpenRuns,
+                             builder_->frames.Of(Frame::kOpenRuns).size() + 1);
   }
   v1::StopRunResponse stopped;
-  auto first = std::async(std::launch::async, [&] {
-    return Stop(record.run_id(), stopped);
-  });
+  auto first = std::async(std::launch::async,
+                          [&] { return Stop(record.run_id(), stopped); });
   const auto controls = builder_->frames.WaitFor(Frame::kControl);
   EXPECT_EQ(controls[0].control().kind(), v1::Control::KIND_STOP);
   v1::AttachRequest answer;
@@ -185,10 +185,9 @@ TEST_F(RunsTest, NotesWaitInTheInboxAndFellowsWriteToEachOther) {
   note.set_note_id("note-1");
   note.set_text("half way");
   v1::AddNoteResponse added;
-  ASSERT_TRUE(worker
-                  ->Call(*worker->runs, &v1::RunService::Stub::AddNote, note,
-                         added)
-                  .ok());
+  ASSERT_TRUE(
+      worker->Call(*worker->runs, &v1::RunService::Stub::AddNote, note, added)
+          .ok());
   const auto supervisor = As(*coordinator_);
   v1::DrainInboxRequest drain;
   drain.set_drain_id("drain-1");
