@@ -45,13 +45,20 @@ scenario("what can't be launched is refused before anything happens, and no othe
 	await refused(lead, "LAUNCHER_UNAVAILABLE", "intercom_create_worker", {});
 	await refused(lead, "DIRECTORY_OUTSIDE", "intercom_create_worker", { launcher: "tmux", projectDirectory: ".." });
 	assert.equal((await lead.callTool("intercom_create_worker", { launcher: "tmux", projectDirectory: "not there" })).isError, true);
-	for (const [multiplexer, reason] of [["none", "LAUNCHER_NONE"], ["headless", "LAUNCHER_HEADLESS"]]) {
-		await use(lead, "intercom_set_multiplexer", { multiplexer });
-		await refused(lead, reason, "intercom_create_worker", {});
-	}
+	await use(lead, "intercom_set_multiplexer", { multiplexer: "none" });
+	await refused(lead, "LAUNCHER_NONE", "intercom_create_worker", {});
 	await never("a pane", async () => existsSync(join(rig.directory, `tmux-${process.getuid()}`, "default")), 500);
 	const { jobs = [] } = await rig.broker.call("WorkService/ListJobs");
 	assert.ok(jobs.every((job) => job.state === "STATE_FAILED"), JSON.stringify(jobs));
+});
+
+scenario("the config's launcher may be headless, and what it opens is followed by intercom view", async (rig) => {
+	const lead = await launchingCoordinator(rig);
+	await use(lead, "intercom_set_multiplexer", { multiplexer: "headless" });
+	const result = await use(lead, "intercom_create_worker", {});
+	const entry = await opened(rig, result.details.jobId);
+	assert.equal(entry.role, "ROLE_ANONYMOUS");
+	assert.match(result.text, new RegExp(`intercom view ${result.details.jobId}`));
 });
 
 scenario("a session is resumed only when it is closed, by everybody's word", async (rig) => {
