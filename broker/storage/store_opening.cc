@@ -36,9 +36,31 @@ absl::Status CheckPages(Database& db) {
   return absl::OkStatus();
 }
 
+// Tables of a version were changed in place before the first release: what such
+// a build left has the version, but not what belongs to it.
+absl::Status CheckSchema(Database& db) {
+  const auto migrations = AllMigrations();
+  INTERCOM_ASSIGN_OR_RETURN(const int version, SchemaVersion(db));
+  if (version == 0 || version > static_cast<int>(migrations.size())) {
+    return absl::OkStatus();
+  }
+  INTERCOM_ASSIGN_OR_RETURN(const auto model, Database::OpenInMemory());
+  INTERCOM_RETURN_IF_ERROR(Migrate(*model, migrations.first(version)));
+  INTERCOM_ASSIGN_OR_RETURN(const std::string found, DumpSchema(db));
+  INTERCOM_ASSIGN_OR_RETURN(const std::string wanted, DumpSchema(*model));
+  if (found == wanted) return absl::OkStatus();
+  return Error(
+      absl::StatusCode::kFailedPrecondition, "STORE_OF_OTHER_BUILD",
+      absl::StrCat("a build from before the first release made ", db.path(),
+                   ", and its tables are others. Nothing was changed: "
+                   "move that file away and start again; mail that "
+                   "waits in it is not taken along"));
+}
+
 absl::StatusOr<OpenedStore> OpenSound(const std::string& path, Random& random) {
   INTERCOM_ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(path));
   INTERCOM_RETURN_IF_ERROR(CheckPages(*db));
+  INTERCOM_RETURN_IF_ERROR(CheckSchema(*db));
   INTERCOM_RETURN_IF_ERROR(Migrate(*db, AllMigrations()));
   INTERCOM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db));
   INTERCOM_ASSIGN_OR_RETURN(std::string id, MetaStore(*db).StoreId(random));

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "broker/base/error.h"
 #include "broker/base/proto_time.h"
 #include "broker/storage/ask_store.h"
 #include "broker/storage/channel_store.h"
@@ -193,6 +194,21 @@ TEST_F(StoreOpeningTest, AStoreKeepsItsIdAndItsMail) {
   EXPECT_EQ(again->store_id, first_id_);
   EXPECT_THAT(again->notices, IsEmpty());
   EXPECT_EQ(OpenIds(*again->db), AllOpenIds());
+}
+
+TEST_F(StoreOpeningTest, AStoreWhoseTablesAreOfAnotherBuildIsRefusedInWords) {
+  {
+    const auto db = Database::Open(path_).value();
+    ASSERT_THAT(db->Execute("CREATE TABLE meta (key TEXT) STRICT; "
+                            "PRAGMA user_version = 1"),
+                IsOk());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto opened = Open();
+    EXPECT_THAT(opened, FailsWith(StatusCode::kFailedPrecondition,
+                                  "STORE_OF_OTHER_BUILD"));
+    EXPECT_THAT(MessageOf(opened.status()), HasSubstr("move that file away"));
+  }
 }
 
 TEST_F(StoreOpeningTest, ACopyTakenWhileOpenHasEveryCommitAndNothingElse) {
