@@ -111,7 +111,7 @@ absl::StatusOr<bool> RunDesk::OnEnded(const std::string& delivery_id,
     // It may be worked on: the worker's session says so when it is back.
     if (run->state != v1::Run::STATE_WAITING) return false;
     run->detail =
-        "its message was withdrawn while it was on its way; the worker's "
+        "its message is withdrawn, but was perhaps on its way: the worker's "
         "session, which has left since, may have it and says so when it is "
         "back";
     INTERCOM_RETURN_IF_ERROR(runs_.Put(*run, Runs::News::kTell, effects));

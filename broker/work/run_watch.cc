@@ -32,8 +32,8 @@ void RunWatch::LookAtWaiting(const RunRow& run) {
     // Its worker's session may have it, and says so if it comes back.
     if (IsGone(run.worker_session_id)) {
       SettleGone(run.number,
-                 "its message was withdrawn while it was on its way, and the "
-                 "worker's host has ended since");
+                 "its message was withdrawn when it was perhaps on its way, "
+                 "and the worker's host has ended");
     }
     return;
   }

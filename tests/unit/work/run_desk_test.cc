@@ -209,6 +209,19 @@ TEST_F(RunDeskTest, AnEnvelopeThatItsSenderTakesBackStopsItsRun) {
   EXPECT_EQ(ReasonFor(id), "cancelled");
 }
 
+TEST_F(RunDeskTest, AnEnvelopeTakenBackThatMayBeThereLeavesItsRunOpen) {
+  const std::string id = Open("Builder", "e-1");
+  Detach(worker_);
+  EXPECT_THAT(TakeBack(CallOf(coordinator_), "e-1"),
+              FailsWith(StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN"));
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_WAITING);
+  worker_ = JoinAs(WorkerHello("w-1"), {id});
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+  EXPECT_THAT(StopsOf(worker_), IsEmpty()) << "nobody asked for a stop";
+  SayDone(id, "all");
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_DONE);
+}
+
 TEST_F(RunDeskTest, TheStallClockMovesOnlyOnRealAdvance) {
   const std::string id = OpenRunning("e-1");
   const auto advanced = [&] { return *RowOf(id).last_advance_at; };
