@@ -166,12 +166,12 @@ TEST_F(JobStoreTest, KeepsTheLaunchOfAHeadlessWorkerThatIsKnown) {
     ASSERT_THAT(store_.Put(job), IsOk());
   }
   SessionStore sessions(*db_);
-  ASSERT_THAT(
-      sessions.Attach({.session_id = "h-1", .launch_job_id = "of-known"}),
-      IsOk());
-  ASSERT_THAT(
-      sessions.Attach({.session_id = "t-1", .launch_job_id = "in-a-pane"}),
-      IsOk());
+  for (const std::string job_id : {"of-known", "in-a-pane"}) {
+    SessionRow session;
+    session.session_id = "of " + job_id;
+    session.launch_job_id = job_id;
+    ASSERT_THAT(sessions.Attach(session), IsOk());
+  }
   EXPECT_EQ(store_.Prune(kNow + absl::Hours(1), 9).value(), 2);
   EXPECT_NE(store_.Find("of-known").value(), std::nullopt);
 }
