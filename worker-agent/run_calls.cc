@@ -16,7 +16,7 @@ namespace {
 
 constexpr ptrdiff_t kMostUnseenDrains = 8;
 
-// A stop that may have been made is not made again: that would force it.
+// The next call is another stop: it would force this one.
 absl::Status StopUnknown(const std::string& run_id, const std::string& why) {
   return Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
                why + ", so whether " + SafeLabel(run_id) +
@@ -54,15 +54,8 @@ bool RunCalls::Handles(const std::string& action) {
                      [&](const Row& row) { return action == row.action; });
 }
 
-void RunCalls::Call(const Json& arguments, const std::string& call_id,
-                    bool repeated) {
+void RunCalls::Call(const Json& arguments, const std::string& call_id) {
   const std::string action = StringOr(arguments, "action", "");
-  if (repeated && action == "stop") {
-    return Conclude(
-        call_id, RenderError(StopUnknown(StringOr(arguments, "runId", ""),
-                                         "an agent that has died may have made "
-                                         "this call")));
-  }
   for (const Row& row : Row::kTable) {
     if (action == row.action) return (this->*row.make)(arguments, call_id);
   }
@@ -113,6 +106,7 @@ void RunCalls::Stop(const Json& arguments, const std::string& call_id) {
   if (calls == nullptr) return Conclude(call_id, RenderError(NotConnected()));
   v1::StopRunRequest request;
   request.set_run_id(StringOr(arguments, "runId", ""));
+  request.set_request_id(call_id);
   calls->Call<v1::StopRunResponse>(
       request, [this, call_id, run_id = request.run_id()](
                    const absl::StatusOr<v1::StopRunResponse>& response) {

@@ -37,9 +37,9 @@ class RunCalls {
   // Whether it is one of these actions.
   static bool Handles(const std::string& action);
 
-  // Arguments passed CheckPeerArguments(). `repeated`: an agent that has died
-  // may have made the call.
-  void Call(const Json& arguments, const std::string& call_id, bool repeated);
+  // Arguments passed CheckPeerArguments(). May repeat a call of an agent that
+  // has died: the broker knows a stop by the id of its call.
+  void Call(const Json& arguments, const std::string& call_id);
 
   // Ends a wait, and answers it. False if the call is none.
   bool Cancel(const std::string& call_id);

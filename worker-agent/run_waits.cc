@@ -33,6 +33,8 @@ void Learn(const v1::AwaitRunsResponse& answer, WaitReport& report) {
     if (!is_known) report.settled.push_back(run);
   }
   report.open.assign(answer.open().begin(), answer.open().end());
+  // Later answers are about what the first one named.
+  report.left_out = std::max(report.left_out, answer.left_out());
   if (answer.has_ask()) report.ask = answer.ask();
 }
 

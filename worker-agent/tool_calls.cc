@@ -117,7 +117,7 @@ void ToolCalls::Intercom(const Json& arguments, const PeerCalls::Call& call) {
   if (const absl::Status status = CheckPeerArguments(arguments); !status.ok()) {
     Answer(call.call_id, RenderError(status));
   } else if (RunCalls::Handles(StringOr(arguments, "action", ""))) {
-    runs_.Call(arguments, call.call_id, call.repeated);
+    runs_.Call(arguments, call.call_id);
   } else {
     peers_.Intercom(arguments, call);
   }

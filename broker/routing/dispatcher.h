@@ -118,9 +118,12 @@ class Dispatcher : public AttachmentObserver {
       const std::string& delivery_id, bool has_agent, Effects& effects);
 
   // Called inside each command that ends a delivery otherwise than by arriving.
-  // True: its sender is told by other ways than a notice.
+  // `is_certain` false: its recipient, which has left, may have it. If it
+  // opened a run that is open still, this is called again once its host has
+  // said that it has not. True: its sender is told by other ways than a notice.
   using OnEnded = absl::AnyInvocable<absl::StatusOr<bool>(
-      const std::string& delivery_id, v1::DeliveryEnd end, Effects& effects)>;
+      const std::string& delivery_id, v1::DeliveryEnd end, bool is_certain,
+      Effects& effects)>;
   // Before the first command.
   void AddOnEnded(OnEnded on_ended) {
     on_ended_.push_back(std::move(on_ended));
@@ -136,8 +139,8 @@ class Dispatcher : public AttachmentObserver {
     on_arrived_ = std::move(on_arrived);
   }
 
-  // Which run a delivery opened, for its recipient; empty for none. Before the
-  // first attachment.
+  // Which run a delivery opened, for its recipient; empty for none, and, unless
+  // it is offered again, for one that has settled. Before the first attachment.
   using RunOf =
       std::function<std::string(const std::string& delivery_id, bool repeated)>;
   void SetRunOf(RunOf run_of) { run_of_ = std::move(run_of); }
@@ -155,6 +158,11 @@ class Dispatcher : public AttachmentObserver {
   // What a session has of what Reconcile named. Thread-safe.
   void OnPresent(SessionKey key, v1::Present present);
 
+  // Inside a command: nobody wants an open delivery any more. It ends, by its
+  // host's word where it is on its way.
+  absl::Status TakeBack(const std::string& delivery_id, v1::DeliveryEnd end,
+                        std::string evidence, Effects& effects);
+
   using Withdrawn = absl::AnyInvocable<void(const absl::Status&)>;
   // Ends an open delivery as `end`, after asking the host if it is on its way
   // there. One that was on its way to a session that has left since ends too,
@@ -163,8 +171,11 @@ class Dispatcher : public AttachmentObserver {
   // as MessageService.WithdrawMessage.
   void Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
                 std::string evidence, Withdrawn done);
-  // The same for open notices of a topic about `sender`. `decided` is called
-  // for each when its fate is known, on the state's thread.
+  // Whether a delivery has ended otherwise than by arriving, as far as that is
+  // known.
+  bool HasEnded(const std::string& delivery_id) const;
+  // As Withdraw, for open notices of a topic about `sender`. `decided` is
+  // called for each when its fate is known, on the state's thread.
   void WithdrawNotices(std::string_view recipient, std::string_view topic,
                        std::string_view sender, std::function<void()> decided);
 
@@ -246,7 +257,8 @@ class Dispatcher : public AttachmentObserver {
                                   v1::DeliveryEnd end, std::string evidence,
                                   Effects& effects);
   absl::StatusOr<bool> Ended(const std::string& delivery_id,
-                             v1::DeliveryEnd end, Effects& effects);
+                             v1::DeliveryEnd end, bool is_certain,
+                             Effects& effects);
   absl::Status Arrived(const std::string& delivery_id, bool is_there,
                        Effects& effects);
   // Ends what expired, page by page.

@@ -56,16 +56,18 @@ absl::StatusOr<Dispatcher::Ending> Dispatcher::EndAlone(
   }
   INTERCOM_RETURN_IF_ERROR(
       deliveries_.End(status.sequence, end, clock_.Now(), evidence).status());
-  INTERCOM_ASSIGN_OR_RETURN(ending.is_told, Ended(delivery_id, end, effects));
+  INTERCOM_ASSIGN_OR_RETURN(
+      ending.is_told, Ended(delivery_id, end, ending.is_certain, effects));
   return ending;
 }
 
 absl::StatusOr<bool> Dispatcher::Ended(const std::string& delivery_id,
-                                       v1::DeliveryEnd end, Effects& effects) {
+                                       v1::DeliveryEnd end, bool is_certain,
+                                       Effects& effects) {
   bool is_told = false;
   for (OnEnded& on_ended : on_ended_) {
     INTERCOM_ASSIGN_OR_RETURN(const bool told,
-                              on_ended(delivery_id, end, effects));
+                              on_ended(delivery_id, end, is_certain, effects));
     is_told = is_told || told;
   }
   return is_told;
@@ -84,19 +86,26 @@ absl::Status Dispatcher::Supersede(const v1::Envelope& envelope,
                  "an envelope supersedes only an earlier one of the same "
                  "sender to the same recipient; nothing was sent");
   }
-  if (!earlier->open()) return absl::OkStatus();
-  const std::string evidence = "superseded by " + record.delivery_id();
-  const Outbox* outbox = Find(earlier->recipient_session_id);
-  if (outbox != nullptr && outbox->IsInFlight(earlier->sequence)) {
-    // Pump, which follows, holds the newer one back until that is decided.
-    effects.AfterCommit([this, earlier_id, earlier = *earlier, evidence] {
-      BeginWithdraw(earlier_id, earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
+  // Pump, which follows, holds the newer one back until that is decided.
+  return TakeBack(earlier_id, v1::DELIVERY_END_SUPERSEDED,
+                  "superseded by " + record.delivery_id(), effects);
+}
+
+absl::Status Dispatcher::TakeBack(const std::string& delivery_id,
+                                  v1::DeliveryEnd end, std::string evidence,
+                                  Effects& effects) {
+  INTERCOM_ASSIGN_OR_RETURN(const auto status,
+                            deliveries_.FindStatus(delivery_id));
+  if (!status.has_value() || !status->open()) return absl::OkStatus();
+  const Outbox* outbox = Find(status->recipient_session_id);
+  if (outbox != nullptr && outbox->IsInFlight(status->sequence)) {
+    effects.AfterCommit([this, delivery_id, status = *status, end, evidence] {
+      BeginWithdraw(delivery_id, status, end, evidence,
                     [](const absl::Status&) {});
     });
     return absl::OkStatus();
   }
-  return EndAlone(earlier_id, *earlier, v1::DELIVERY_END_SUPERSEDED, evidence,
-                  effects)
+  return EndAlone(delivery_id, *status, end, std::move(evidence), effects)
       .status();
 }
 
@@ -132,6 +141,12 @@ void Dispatcher::Withdraw(const std::string& delivery_id, v1::DeliveryEnd end,
          return absl::OkStatus();
        },
        [shared_done](const absl::Status& status) { (*shared_done)(status); }});
+}
+
+bool Dispatcher::HasEnded(const std::string& delivery_id) const {
+  const auto status = deliveries_.FindStatus(delivery_id);
+  return status.ok() && status->has_value() &&
+         (*status)->end != v1::DELIVERY_END_UNSPECIFIED;
 }
 
 void Dispatcher::BeginWithdraw(const std::string& id,

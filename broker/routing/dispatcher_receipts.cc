@@ -1,4 +1,5 @@
 // What sessions say of deliveries: receipts, and what they have at attach.
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -91,20 +92,25 @@ absl::Status Dispatcher::Record(const SessionKey& key,
           deliveries_.End(sequence, end, clock_.Now(),
                           pending == nullptr ? "withdrawn by the host"
                                              : pending->evidence));
-      if (ended) {
-        INTERCOM_RETURN_IF_ERROR(
-            Ended(receipt.delivery_id(), end, effects).status());
+      // One that had ended is now known not to have arrived.
+      const bool had_ended = status->end != v1::DELIVERY_END_UNSPECIFIED &&
+                             status->state < v1::DELIVERY_STATE_INJECTED;
+      if (ended || had_ended) {
+        INTERCOM_RETURN_IF_ERROR(Ended(receipt.delivery_id(),
+                                       ended ? end : status->end,
+                                       /*is_certain=*/true, effects)
+                                     .status());
       }
       effects.AfterCommit([this, id = key.session_id,
                            delivery_id = receipt.delivery_id(),
                            sequence] { Settled(id, delivery_id, sequence); });
-      effects.AfterSync(
-          [this, delivery_id = receipt.delivery_id(), ended, status = *status] {
-            runner_.PostTask([this, delivery_id, ended, status] {
-              withdrawals_.Resolve(delivery_id,
-                                   ended ? absl::OkStatus() : TooLate(status));
-            });
-          });
+      effects.AfterSync([this, delivery_id = receipt.delivery_id(),
+                         is_out = ended || had_ended, status = *status] {
+        runner_.PostTask([this, delivery_id, is_out, status] {
+          withdrawals_.Resolve(delivery_id,
+                               is_out ? absl::OkStatus() : TooLate(status));
+        });
+      });
       return absl::OkStatus();
     }
     case v1::Receipt::EVENT_NOT_TAKEN:
@@ -176,7 +182,8 @@ absl::Status Dispatcher::RecordFailure(const SessionKey& key,
        sequence = status.sequence] { Settled(id, delivery_id, sequence); });
   INTERCOM_ASSIGN_OR_RETURN(
       const bool is_told,
-      Ended(receipt.delivery_id(), v1::DELIVERY_END_DEAD_LETTERED, effects));
+      Ended(receipt.delivery_id(), v1::DELIVERY_END_DEAD_LETTERED,
+            /*is_certain=*/true, effects));
   if (is_told) return absl::OkStatus();
   INTERCOM_ASSIGN_OR_RETURN(const auto record,
                             deliveries_.Find(receipt.delivery_id()));
@@ -220,6 +227,12 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
                             deliveries_.ToReconcile(key.session_id));
   std::vector<int64_t> repeats;
   std::vector<std::string> arrived;
+  std::vector<v1::DeliveryRecord> to_withdraw;
+  // Such a host may work on what is not among its entries on disk yet.
+  const Attachment* attachment = roster_.Find(key.session_id);
+  const bool host_went_on =
+      attachment != nullptr &&
+      attachment->hello.start_reason() == v1::START_REASON_RECONNECT;
   for (const v1::DeliveryRecord& record : named) {
     const bool is_present = ids.contains(record.delivery_id());
     if (is_present && record.state() < v1::DELIVERY_STATE_INJECTED) {
@@ -247,15 +260,25 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
       INTERCOM_RETURN_IF_ERROR(
           Arrived(record.delivery_id(), /*is_there=*/false, effects));
       repeats.push_back(record.sequence());
+    } else if (!is_present && run_of_ &&
+               !run_of_(record.delivery_id(), /*repeated=*/false).empty()) {
+      if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
+        to_withdraw.push_back(record);
+      } else if (!host_went_on) {
+        INTERCOM_RETURN_IF_ERROR(
+            Arrived(record.delivery_id(), /*is_there=*/false, effects));
+      }
     }
   }
-  // What was to be replaced is not offered again; the host, which may hold it
-  // still, is asked to drop it.
-  INTERCOM_ASSIGN_OR_RETURN(const auto superseded,
+  // What has ended, and what was to be replaced, is not offered again; the
+  // host, which may hold it still, is asked to drop it.
+  INTERCOM_ASSIGN_OR_RETURN(auto superseded,
                             deliveries_.Superseded(key.session_id));
+  std::move(superseded.begin(), superseded.end(),
+            std::back_inserter(to_withdraw));
   effects.AfterCommit([this, key, repeats = std::move(repeats),
                        arrived = std::move(arrived),
-                       superseded = std::move(superseded)] {
+                       to_withdraw = std::move(to_withdraw)] {
     Outbox* outbox = Find(key.session_id);
     for (const std::string& id : arrived) set_aside_.erase(id);
     if (outbox == nullptr || outbox->epoch() != key.epoch) return;
@@ -265,7 +288,7 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
     reconciled_.insert(key.session_id);
     outbox->repeats().insert(repeats.begin(), repeats.end());
     outbox->Open();
-    for (const v1::DeliveryRecord& record : superseded) {
+    for (const v1::DeliveryRecord& record : to_withdraw) {
       outbox->Offered(record.sequence(), record.delivery_id(), 0);
       BeginWithdraw(record.delivery_id(), StatusOf(record),
                     v1::DELIVERY_END_SUPERSEDED, "superseded by a later one",

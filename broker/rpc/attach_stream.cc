@@ -257,6 +257,7 @@ void AttachStream::OnFrame(const SessionKey& key, v1::AttachRequest frame) {
       return core_.registrar.SetLoaded(
           key, frame.responsibility_loaded().entry_hash());
     case v1::AttachRequest::kJobEvent:
+      core_.run_stops.OnEvent(key, frame.job_event());
       return core_.jobs.OnEvent(key, std::move(*frame.mutable_job_event()));
     case v1::AttachRequest::kChannelRequest:
       return core_.channels.OnRequest(

@@ -6,6 +6,7 @@
 #include "broker/domain/identity.h"
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/mailbox_store.h"
+#include "intercom/v1/run.pb.h"
 
 namespace intercom {
 namespace {
@@ -20,6 +21,11 @@ constexpr char kOpenSql[] =
 constexpr char kMoveSql[] =
     "UPDATE deliveries SET recipient_session_id = ?, moved = 1, "
     "  accepted_evidence = accepted_evidence || ? WHERE sequence = ?";
+
+// What was never offered is worked on by nobody.
+constexpr char kMoveRunSql[] =
+    "UPDATE runs SET worker_session_id = ?, state = ?, started_at_us = 0 "
+    "WHERE delivery_id = ? AND state < 3";
 
 struct Move {
   DeliveryStatus status;
@@ -63,10 +69,8 @@ absl::StatusOr<int64_t> DeliveryStore::MoveOpen(
     set.Bind(to, note, move.status.sequence);
     INTERCOM_RETURN_IF_ERROR(set.Run());
     bytes += move.status.bytes;
-    INTERCOM_ASSIGN_OR_RETURN(
-        Statement run, db_.Prepare("UPDATE runs SET worker_session_id = ? "
-                                   "WHERE delivery_id = ? AND state = 1"));
-    run.Bind(to, move.delivery_id);
+    INTERCOM_ASSIGN_OR_RETURN(Statement run, db_.Prepare(kMoveRunSql));
+    run.Bind(to, v1::Run::STATE_WAITING, move.delivery_id);
     INTERCOM_RETURN_IF_ERROR(run.Run());
     if (move.kind != v1::ENVELOPE_KIND_ASK) continue;
     INTERCOM_ASSIGN_OR_RETURN(

@@ -65,9 +65,12 @@ constexpr char kLatestInSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
     " FROM jobs WHERE root = ? ORDER BY created_at_us DESC, job_id LIMIT ?";
 
+// Whose a headless worker is, its launch alone tells.
 constexpr char kPruneSql[] =
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs "
     "WHERE state >= 8 AND state <> 12 AND updated_at_us < ? "
+    "  AND NOT (launcher = 'headless' AND job_id IN "
+    "    (SELECT launch_job_id FROM sessions)) "
     "ORDER BY job_id LIMIT ?)";
 
 #undef INTERCOM_JOB_COLUMNS

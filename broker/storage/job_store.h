@@ -97,7 +97,8 @@ class JobStore {
   // The newest first: of a workspace, or of all where `root` is empty.
   absl::StatusOr<std::vector<JobRow>> Latest(std::string_view root, int limit);
 
-  // Forgets at most `limit` jobs that ended before `before`; returns how many.
+  // Forgets at most `limit` jobs that ended before `before`, but for launches
+  // of headless workers whose sessions are known; returns how many.
   absl::StatusOr<int> Prune(absl::Time before, int limit);
 
  private:

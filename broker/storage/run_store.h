@@ -39,6 +39,8 @@ struct RunRow {
   std::string model = {};
   // While it is open: what it is being stopped for, if it is.
   std::string reason = {};
+  // While it is open: what is not sure of its message, or went wrong with its
+  // stop.
   std::string detail = {};
   // Zero: never.
   absl::Duration stop_when_idle = absl::ZeroDuration();

@@ -68,6 +68,11 @@ constexpr char kAlikeWithMailSql[] =
     "    WHERE m.recipient_session_id = session_id AND m.envelopes > 0) "
     "ORDER BY session_id LIMIT ?7";
 
+constexpr char kLaunchedBySql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE launch_job_id IN (SELECT job_id FROM jobs "
+    "  WHERE requested_by = ? AND launcher = ?) ORDER BY session_id";
+
 #undef INTERCOM_SESSION_COLUMNS
 
 constexpr char kGreatestCharacter[] = "\xF4\x8F\xBF\xBF";
@@ -167,6 +172,13 @@ absl::StatusOr<std::vector<SessionRow>> SessionStore::AlikeWithMail(
   INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kAlikeWithMailSql));
   find.Bind(row.scope, NameKey(row.name), row.cwd, row.workspace_root,
             row.stable_id, row.session_id, limit);
+  return ReadRows(find);
+}
+
+absl::StatusOr<std::vector<SessionRow>> SessionStore::LaunchedBy(
+    std::string_view requested_by, std::string_view launcher) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kLaunchedBySql));
+  find.Bind(requested_by, launcher);
   return ReadRows(find);
 }
 

@@ -82,6 +82,11 @@ class SessionStore {
   absl::StatusOr<std::vector<SessionRow>> AlikeWithMail(const SessionRow& row,
                                                         int limit);
 
+  // Those whose last host was opened by a launch of this launcher that
+  // `requested_by` asked for; by id.
+  absl::StatusOr<std::vector<SessionRow>> LaunchedBy(
+      std::string_view requested_by, std::string_view launcher);
+
   // It is known to have left with this attachment, unless another came since:
   // nothing is offered to it from here on.
   absl::Status SetLeft(std::string_view session_id, int64_t epoch,

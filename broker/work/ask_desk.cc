@@ -27,7 +27,7 @@ AskDesk::AskDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
       waits_(clock),
       answers_(asks, deliveries, dispatcher, waits_, clock) {
   dispatcher_.AddOnEnded(
-      [this](const std::string& delivery_id, v1::DeliveryEnd end,
+      [this](const std::string& delivery_id, v1::DeliveryEnd end, bool,
              Effects& effects) { return OnEnded(delivery_id, end, effects); });
 }
 

@@ -1,5 +1,8 @@
 #include "broker/work/headless_workers.h"
 
+#include <set>
+#include <utility>
+
 #include "broker/base/status_macros.h"
 
 namespace intercom {
@@ -33,6 +36,30 @@ absl::StatusOr<std::vector<const Attachment*>> HeadlessWorkers::AttachedOf(
     if (requester == supervisor) found.push_back(attachment);
   }
   return found;
+}
+
+absl::StatusOr<int> HeadlessWorkers::CountLive(
+    std::string_view supervisor, const ProcessWatch& watch) const {
+  // A host may have had several sessions.
+  std::set<std::pair<int64_t, int64_t>> hosts;
+  int of_unknown_host = 0;
+  INTERCOM_ASSIGN_OR_RETURN(const auto attached, AttachedOf(supervisor));
+  for (const Attachment* worker : attached) {
+    const int64_t ticks = worker->hello.host_start_ticks();
+    if (ProcessWatch::IsKnown(worker->host_pid, ticks)) {
+      hosts.emplace(worker->host_pid, ticks);
+    } else {
+      ++of_unknown_host;
+    }
+  }
+  INTERCOM_ASSIGN_OR_RETURN(
+      const auto known, sessions_.LaunchedBy(supervisor, kHeadlessLauncher));
+  for (const SessionRow& row : known) {
+    if (watch.IsAlive(row.host_pid, row.host_start_ticks)) {
+      hosts.emplace(row.host_pid, row.host_start_ticks);
+    }
+  }
+  return static_cast<int>(hosts.size()) + of_unknown_host;
 }
 
 absl::StatusOr<bool> HeadlessWorkers::HasLaunched(

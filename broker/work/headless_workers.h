@@ -10,6 +10,7 @@
 #include "broker/roster/roster.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/session_store.h"
+#include "broker/work/process_watch.h"
 
 namespace intercom {
 
@@ -31,6 +32,10 @@ class HeadlessWorkers {
   // Attached ones that it launched, in the order of attachment.
   absl::StatusOr<std::vector<const Attachment*>> AttachedOf(
       std::string_view supervisor) const;
+  // How many hosts of those run now: of attached ones, and of those that are
+  // away without having ended.
+  absl::StatusOr<int> CountLive(std::string_view supervisor,
+                                const ProcessWatch& watch) const;
   // Whether it ever launched one, as far as that is kept.
   absl::StatusOr<bool> HasLaunched(std::string_view session_id) const;
 

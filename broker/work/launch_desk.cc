@@ -51,9 +51,8 @@ absl::Status LaunchDesk::CheckHeadless(const DecidedCall& call,
   }
   if (beginning.launcher != kHeadlessLauncher) return absl::OkStatus();
   const int most = asked == 0 ? kUsuallyHeadless : asked;
-  INTERCOM_ASSIGN_OR_RETURN(const auto attached,
-                            headless_.AttachedOf(call.caller.session_id));
-  auto count = static_cast<int>(attached.size());
+  INTERCOM_ASSIGN_OR_RETURN(
+      int count, headless_.CountLive(call.caller.session_id, watch_));
   for (const JobRow& job : fences_.All()) {
     count += job.is_launch() && job.pending() &&
              job.launcher == kHeadlessLauncher &&

@@ -22,9 +22,11 @@ RunDesk::RunDesk(StateRunner& runner, Workspaces& workspaces, Roster& roster,
       [this](const std::string& delivery_id, bool is_there, Effects& effects) {
         return OnArrived(delivery_id, is_there, effects);
       });
-  dispatcher.AddOnEnded(
-      [this](const std::string& delivery_id, v1::DeliveryEnd end,
-             Effects& effects) { return OnEnded(delivery_id, end, effects); });
+  dispatcher.AddOnEnded([this](const std::string& delivery_id,
+                               v1::DeliveryEnd end, bool is_certain,
+                               Effects& effects) {
+    return OnEnded(delivery_id, end, is_certain, effects);
+  });
   dispatcher.SetRunOf([this](const std::string& delivery_id, bool repeated) {
     if (const RunRow* run = runs_.FindByDelivery(delivery_id)) {
       return RunId(run->number);
@@ -111,7 +113,8 @@ void RunDesk::GetRun(CallerEvidence evidence, v1::GetRunRequest request,
         return Error(absl::StatusCode::kFailedPrecondition, "RUN_OPEN",
                      RunId(run.number) +
                          " has not settled; peek shows how it goes, and wait "
-                         "waits for it");
+                         "waits for it" +
+                         (run.detail.empty() ? "" : ". So far " + run.detail));
       }
       v1::GetRunResponse response;
       INTERCOM_ASSIGN_OR_RETURN(*response.mutable_settled(),
@@ -131,6 +134,7 @@ void RunDesk::OnPolicy(SessionKey key, v1::RunPolicy policy) {
   runner_.PostTask([this, key = std::move(key), refuses = policy.refuses()] {
     if (!IsPresent(key)) return;
     roster_.Find(key.session_id)->hello.set_refuses_runs(refuses);
+    if (refuses && on_refused_) on_refused_(key.session_id);
   });
 }
 

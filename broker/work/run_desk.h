@@ -41,6 +41,12 @@ class RunDesk {
     on_stop_due_ = std::move(on_stop_due);
   }
 
+  // Called when the person of an attached session takes no runs from now on.
+  using OnRefused = std::function<void(const std::string& session_id)>;
+  void SetOnRefused(OnRefused on_refused) {
+    on_refused_ = std::move(on_refused);
+  }
+
   template <typename Response>
   using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
   void ListRuns(CallerEvidence evidence, v1::ListRunsRequest request,
@@ -71,7 +77,8 @@ class RunDesk {
   absl::Status OnArrived(const std::string& delivery_id, bool is_there,
                          Effects& effects);
   absl::StatusOr<bool> OnEnded(const std::string& delivery_id,
-                               v1::DeliveryEnd end, Effects& effects);
+                               v1::DeliveryEnd end, bool is_certain,
+                               Effects& effects);
   absl::Status Begin(RunRow& run, Effects& effects);
   absl::Status Record(const std::string& worker, const v1::RunEvent& event,
                       Effects& effects);
@@ -95,6 +102,7 @@ class RunDesk {
   RunStore& store_;
   const Clock& clock_;
   OnStopDue on_stop_due_;
+  OnRefused on_refused_;
 };
 
 template <typename Ids>

@@ -72,6 +72,7 @@ absl::Status RunDesk::Begin(RunRow& run, Effects& effects) {
   run.started_at = run.last_advance_at = clock_.Now();
   // It is late, but it is there.
   if (!run.stop_requested_at.has_value()) run.reason.clear();
+  run.detail.clear();
   INTERCOM_RETURN_IF_ERROR(runs_.Put(run, Runs::News::kTell, effects));
   if (run.stop_requested_at.has_value()) {
     effects.AfterCommit([this, number = run.number] {
@@ -97,13 +98,25 @@ absl::Status RunDesk::OnArrived(const std::string& delivery_id, bool is_there,
   run->started_at.reset();
   run->last_advance_at = clock_.Now();
   run->stalled_told = false;
+  run->detail.clear();
   return runs_.Put(*run, Runs::News::kTell, effects);
 }
 
 absl::StatusOr<bool> RunDesk::OnEnded(const std::string& delivery_id,
-                                      v1::DeliveryEnd end, Effects& effects) {
+                                      v1::DeliveryEnd end, bool is_certain,
+                                      Effects& effects) {
   INTERCOM_ASSIGN_OR_RETURN(auto run, store_.FindByDelivery(delivery_id));
   if (!run.has_value() || !run->open()) return false;
+  if (!is_certain) {
+    // It may be worked on: the worker's session says so when it is back.
+    if (run->state != v1::Run::STATE_WAITING) return false;
+    run->detail =
+        "its message is withdrawn, but was perhaps on its way: the worker's "
+        "session, which has left since, may have it and says so when it is "
+        "back";
+    INTERCOM_RETURN_IF_ERROR(runs_.Put(*run, Runs::News::kTell, effects));
+    return false;
+  }
   if (end != v1::DELIVERY_END_CANCELLED && end != v1::DELIVERY_END_SUPERSEDED) {
     INTERCOM_RETURN_IF_ERROR(runs_.SettleFailed(
         *std::move(run), "not_delivered", WhyNotDelivered(end), effects));
@@ -112,6 +125,12 @@ absl::StatusOr<bool> RunDesk::OnEnded(const std::string& delivery_id,
         *std::move(run), v1::Run::STATE_FAILED, "not_started",
         "the worker's host did not say within 5 minutes that it has its "
         "message, and the message was withdrawn",
+        effects));
+  } else if (run->reason == "runs_off") {
+    INTERCOM_RETURN_IF_ERROR(runs_.Settle(
+        *std::move(run), v1::Run::STATE_FAILED, "runs_off",
+        "the person at its worker takes no runs there, and its message was "
+        "withdrawn",
         effects));
   } else {
     std::string reason =

@@ -19,6 +19,7 @@ std::string HashOf(v1::OpenRuns told) {
     run.clear_model();
     run.clear_last_advance_at();
     run.clear_stalled();
+    run.clear_detail();
   }
   return ContentHash(told.SerializeAsString());
 }

@@ -141,7 +141,8 @@ absl::Status RunOpenings::OnAccepted(const DecidedCall& call,
   if (is_repeat) {
     Describe(record);
     if (!request.has_run() || !record.run_id().empty()) return absl::OkStatus();
-    // Its run may have been dropped since.
+    // Its run may have been dropped since; then that is known by the number,
+    // where it is that of the delivery.
     INTERCOM_ASSIGN_OR_RETURN(
         const bool is_dropped,
         store_.IsDropped(call.caller.session_id, record.sequence()));
@@ -149,8 +150,11 @@ absl::Status RunOpenings::OnAccepted(const DecidedCall& call,
       record.set_run_id(RunId(record.sequence()));
       return absl::OkStatus();
     }
-    return Error(absl::StatusCode::kAlreadyExists, "ENVELOPE_ID_REUSED",
-                 "this envelope was sent before, without a run; take a new id");
+    return Error(
+        absl::StatusCode::kAlreadyExists, "ENVELOPE_ID_REUSED",
+        "this envelope was sent before; it opened no run, or one that "
+        "has settled and gave way to later ones. Nothing was sent now: "
+        "take a new id only if the work is to be done once more");
   }
   if (!request.has_run()) return absl::OkStatus();
   RunRow run;

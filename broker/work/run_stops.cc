@@ -6,9 +6,9 @@
 #include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/validated_envelope.h"
 #include "broker/work/capability.h"
 #include "broker/work/run_text.h"
-#include "spdlog/spdlog.h"
 
 namespace intercom {
 namespace {
@@ -19,7 +19,9 @@ constexpr char kAgain[] = "; stop it once more to settle it as it is";
 
 struct RunStops::Call {
   Done done;
+  std::string request_id;
   int64_t number = 0;
+  v1::StopRunResponse response;
   bool is_answered = false;
 };
 
@@ -43,12 +45,23 @@ RunStops::RunStops(StateRunner& runner, Workspaces& workspaces, Roster& roster,
       if (const RunRow* run = runs_.Find(number)) Cancel(*run, nullptr);
     });
   });
+  desk_.SetOnRefused(
+      [this](const std::string& worker) { RefuseWaiting(worker); });
+  runs_.AddOnChanged([this](const RunRow& run, Runs::News) {
+    if (!run.open()) first_calls_.erase(run.number);
+  });
 }
 
 void RunStops::StopRun(CallerEvidence evidence, v1::StopRunRequest request,
                        Done done) {
+  if (!request.request_id().empty() &&
+      !CheckEnvelopeId(request.request_id()).ok()) {
+    return done(Error(absl::StatusCode::kInvalidArgument, "REQUEST_ID_INVALID",
+                      "a request id has 1 to 64 letters, digits and hyphens"));
+  }
   auto call = std::make_shared<Call>();
   call->done = std::move(done);
+  call->request_id = request.request_id();
   runner_.PostTask([this, call, evidence = std::move(evidence),
                     run_id = request.run_id()] {
     const auto caller =
@@ -72,13 +85,23 @@ absl::Status RunStops::Begin(const Caller& caller, const std::string& run_id,
                  RunId(run.number) +
                      " has settled already; result gives what it came to");
   }
-  if (run.stop_requested_at.has_value()) {
+  const auto first = first_calls_.find(run.number);
+  const bool is_repeat = first != first_calls_.end() &&
+                         !call->request_id.empty() &&
+                         first->second == call->request_id;
+  if (first != first_calls_.end() && !is_repeat) {
     return Force(std::move(run), call, effects);
   }
   if (run.state == v1::Run::STATE_RUNNING) {
     INTERCOM_RETURN_IF_ERROR(CheckHost(run));
   }
-  INTERCOM_RETURN_IF_ERROR(Mark(run, "cancelled", effects));
+  // Whether it was this call that an earlier broker heard is not known.
+  if (!run.stop_requested_at.has_value()) {
+    INTERCOM_RETURN_IF_ERROR(Mark(run, "cancelled", effects));
+  }
+  effects.AfterCommit([this, call] {
+    first_calls_.try_emplace(call->number, call->request_id);
+  });
   effects.AfterSync([this, call, run] {
     runner_.PostTask([this, call, run] {
       runner_.PostDelayedTask(
@@ -91,36 +114,55 @@ absl::Status RunStops::Begin(const Caller& caller, const std::string& run_id,
       // It may have settled by the host's word since.
       if (runs_.Find(run.number) == nullptr) return Answer(call, "");
       if (run.state == v1::Run::STATE_WAITING) return WithdrawFirst(run, call);
-      Cancel(run,
-             [this, call](const std::string& detail) { Answer(call, detail); });
+      CancelFor(run, call);
     });
   });
   return absl::OkStatus();
 }
 
+void RunStops::CancelFor(const RunRow& run, const CallPtr& call) {
+  Cancel(run, [this, run, call](const std::string& detail) {
+    if (detail.empty()) NameOthers(run, *call);
+    Answer(call, detail);
+  });
+}
+
+void RunStops::NameOthers(const RunRow& run, Call& call) const {
+  call.response.clear_also_cancelled();
+  int others = 0;
+  for (const RunRow& other : runs_.OfWorker(run.worker_session_id)) {
+    if (other.number == run.number) continue;
+    if (other.supervisor_session_id == run.supervisor_session_id) {
+      *call.response.add_also_cancelled() = ToProto(other, clock_.Now());
+    } else {
+      ++others;
+    }
+  }
+  call.response.set_others_also_cancelled(others);
+}
+
 absl::Status RunStops::Force(RunRow run, const CallPtr& call,
                              Effects& effects) {
   // Before the run is settled, after which nothing is known of it.
-  effects.AfterCommit([this, run] {
-    if (run.state == v1::Run::STATE_RUNNING) return Cancel(run, nullptr);
-    dispatcher_.Withdraw(run.delivery_id, v1::DELIVERY_END_CANCELLED,
-                         "its supervisor stopped the run",
-                         [](const absl::Status&) {});
+  effects.AfterCommit([this, run, call] {
+    if (run.state != v1::Run::STATE_RUNNING) return;
+    NameOthers(run, *call);
+    Cancel(run, nullptr);
   });
   INTERCOM_RETURN_IF_ERROR(runs_.Settle(
       run, v1::Run::STATE_STOPPED, "forced",
       "it was stopped a second time, and settled without the word of its "
       "worker's host; what it has done is not undone, and it may go on",
       effects));
-  effects.AfterSync([this, call, number = run.number] {
-    runner_.PostTask([this, call, number] {
-      const auto run = store_.Find(number);
-      if (!run.ok()) return call->done(run.status());
-      if (!run->has_value()) return call->done(RunDropped(number));
-      v1::StopRunResponse response;
-      *response.mutable_run() = ToProto(**run, clock_.Now());
-      response.set_forced(true);
-      call->done(std::move(response));
+  // It may run before its message is proved to be there: nobody is to do the
+  // work later.
+  INTERCOM_RETURN_IF_ERROR(
+      dispatcher_.TakeBack(run.delivery_id, v1::DELIVERY_END_CANCELLED,
+                           "its supervisor stopped the run", effects));
+  effects.AfterSync([this, call] {
+    runner_.PostTask([this, call] {
+      call->response.set_forced(true);
+      Answer(call, "");
     });
   });
   return absl::OkStatus();
@@ -153,12 +195,14 @@ void RunStops::WithdrawFirst(const RunRow& run, const CallPtr& call) {
             return Answer(call, "");
           }
           // It is, or is about to be, in the session.
-          if (ReasonOf(status) == "TOO_LATE") {
-            return Cancel(run, [this, call](const std::string& detail) {
-              Answer(call, detail);
-            });
+          if (ReasonOf(status) != "TOO_LATE") {
+            return Answer(call, MessageOf(status) + kAgain);
           }
-          Answer(call, MessageOf(status) + kAgain);
+          if (!dispatcher_.HasEnded(run.delivery_id)) {
+            return CancelFor(run, call);
+          }
+          // It was withdrawn before, and may be there.
+          Answer(call, runs_.Find(run.number)->detail + kAgain);
         });
       });
 }
@@ -199,41 +243,9 @@ void RunStops::Answer(const CallPtr& call, const std::string& detail) {
   const auto run = store_.Find(call->number);
   if (!run.ok()) return call->done(run.status());
   if (!run->has_value()) return call->done(RunDropped(call->number));
-  v1::StopRunResponse response;
-  *response.mutable_run() = ToProto(**run, clock_.Now());
-  if ((*run)->open()) response.mutable_run()->set_detail(detail);
-  call->done(std::move(response));
-}
-
-void RunStops::Request(int64_t number, std::string reason) {
-  runner_.PostCommand(
-      {[this, number, reason](Effects& effects) -> absl::Status {
-         INTERCOM_ASSIGN_OR_RETURN(auto run, store_.Find(number));
-         if (!run.has_value() || run->state != v1::Run::STATE_RUNNING ||
-             run->stop_requested_at.has_value()) {
-           return absl::OkStatus();
-         }
-         INTERCOM_RETURN_IF_ERROR(Mark(*run, reason, effects));
-         effects.AfterSync([this, run = *run] {
-           runner_.PostTask([this, run] {
-             if (runs_.Find(run.number) != nullptr) Cancel(run, nullptr);
-           });
-         });
-         return absl::OkStatus();
-       },
-       [number](const absl::Status& status) {
-         spdlog::error("run {} is not stopped yet: {}", number,
-                       MessageOf(status));
-       }});
-}
-
-void RunStops::OnAttached(Attachment& attachment) {
-  for (const RunRow& run : runs_.OfWorker(attachment.session_id)) {
-    if (run.state == v1::Run::STATE_RUNNING &&
-        run.stop_requested_at.has_value()) {
-      Cancel(run, nullptr);
-    }
-  }
+  *call->response.mutable_run() = ToProto(**run, clock_.Now());
+  if ((*run)->open()) call->response.mutable_run()->set_detail(detail);
+  call->done(std::move(call->response));
 }
 
 }  // namespace intercom

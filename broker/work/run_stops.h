@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -21,11 +22,13 @@
 
 namespace intercom {
 
-// Cancels runs, as RunService.StopRun describes it. That a run is being stopped
-// is on disk before anything is done about it.
+// Cancels runs, as RunService.StopRun describes it, and takes those back that
+// wait for a session which takes none. That a run is being stopped is on disk
+// before anything is done about it; which call was the first is only memory.
 //
-// StopRun is thread-safe; `done` is called once, on the state's thread or one
-// that only hands answers on. The rest is called on the state's thread.
+// StopRun and OnEvent are thread-safe; `done` is called once, on the state's
+// thread or one that only hands answers on. The rest is called on the state's
+// thread.
 class RunStops : public AttachmentObserver {
  public:
   // For how long the host may take to acknowledge, and the caller waits.
@@ -45,6 +48,10 @@ class RunStops : public AttachmentObserver {
   // The broker's own stop of a running run, for `reason`.
   void Request(int64_t number, std::string reason);
 
+  // What a worker's host says of a stop: that it failed is told to the run's
+  // supervisor.
+  void OnEvent(SessionKey key, v1::JobEvent event);
+
   // A session whose agent comes back is told again what it is to stop.
   void OnAttached(Attachment& attachment) override;
   void OnDetached(const Attachment&, bool) override {}
@@ -63,6 +70,12 @@ class RunStops : public AttachmentObserver {
   absl::Status Mark(RunRow& run, std::string reason, Effects& effects);
 
   void WithdrawFirst(const RunRow& run, const CallPtr& call);
+  void CancelFor(const RunRow& run, const CallPtr& call);
+  // What else ends with the run at its worker.
+  void NameOthers(const RunRow& run, Call& call) const;
+  void TellFailed(const RunRow& run);
+  // The worker takes no runs: what has not reached its session does not.
+  void RefuseWaiting(const std::string& worker);
   // Has the host cancel what it does; `told` hears what there is to say of it,
   // which is nothing where all went well.
   void Cancel(const RunRow& run, Told told);
@@ -78,6 +91,8 @@ class RunStops : public AttachmentObserver {
   Controls& controls_;
   Dispatcher& dispatcher_;
   const Clock& clock_;
+  // The request id of the first call that asked for a run's stop, by number.
+  absl::flat_hash_map<int64_t, std::string> first_calls_;
 };
 
 }  // namespace intercom

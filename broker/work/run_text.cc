@@ -98,8 +98,8 @@ v1::Run ToProto(const RunRow& run, absl::Time now) {
   if (run.settled_at.has_value()) {
     *told.mutable_settled_at() = ToProto(*run.settled_at);
     told.set_reason(run.reason);
-    told.set_detail(run.detail);
   }
+  told.set_detail(run.detail);
   told.set_turns(run.turns);
   *told.mutable_usage() = run.usage;
   told.set_model(run.model);

@@ -65,7 +65,10 @@ absl::StatusOr<RunWaits::Wait> RunWaits::Read(
   // Of more than fit the open ones: who waits does so for them.
   std::stable_partition(runs.begin(), runs.end(),
                         [](const RunRow& run) { return run.open(); });
-  if (runs.size() > kMaxRuns) runs.resize(kMaxRuns);
+  if (runs.size() > kMaxRuns) {
+    wait.left_out = static_cast<int64_t>(runs.size()) - kMaxRuns;
+    runs.resize(kMaxRuns);
+  }
   for (const RunRow& run : runs) wait.numbers.push_back(run.number);
   std::sort(wait.numbers.begin(), wait.numbers.end());
   wait.numbers.erase(std::unique(wait.numbers.begin(), wait.numbers.end()),
@@ -134,6 +137,7 @@ bool RunWaits::HasSettled(const Wait& wait) const {
 absl::StatusOr<v1::AwaitRunsResponse> RunWaits::Describe(
     const Wait& wait) const {
   v1::AwaitRunsResponse response;
+  response.set_left_out(wait.left_out);
   for (const int64_t number : wait.numbers) {
     INTERCOM_ASSIGN_OR_RETURN(const auto run, store_.Find(number));
     // It may have given way meanwhile.

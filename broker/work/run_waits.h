@@ -56,6 +56,8 @@ class RunWaits {
   struct Wait {
     std::string caller;
     std::vector<int64_t> numbers;
+    // Those that were too many.
+    int64_t left_out = 0;
     Done done;
   };
 

@@ -28,6 +28,15 @@ void RunWatch::Tick() {
 }
 
 void RunWatch::LookAtWaiting(const RunRow& run) {
+  if (!run.detail.empty() && dispatcher_.HasEnded(run.delivery_id)) {
+    // Its worker's session may have it, and says so if it comes back.
+    if (IsGone(run.worker_session_id)) {
+      SettleGone(run.number,
+                 "its message was withdrawn when it was perhaps on its way, "
+                 "and the worker's host has ended");
+    }
+    return;
+  }
   const absl::Time since =
       std::max(run.opened_at, run.last_advance_at.value_or(run.opened_at));
   if (clock_.Now() - since < kStartWithin) return;
@@ -70,8 +79,7 @@ void RunWatch::WithdrawLate(const RunRow& run) {
 
 void RunWatch::LookAtRunning(const RunRow& run) {
   if (IsGone(run.worker_session_id)) {
-    return Settle(run.number, "worker_gone",
-                  "the worker's host ended before the run did");
+    return SettleGone(run.number, "the worker's host ended before the run did");
   }
   const absl::Time now = clock_.Now();
   if (run.stop_requested_at.has_value()) {
@@ -141,17 +149,41 @@ void RunWatch::OnAttached(Attachment& attachment) {
   gone_since_.erase(attachment.session_id);
 }
 
+void RunWatch::SettleGone(int64_t number, std::string detail) {
+  SettleIf(
+      number,
+      [this](const RunRow& run) -> std::optional<std::string> {
+        // It came back in this very moment.
+        if (roster_.Find(run.worker_session_id) != nullptr) return std::nullopt;
+        return run.state == v1::Run::STATE_WAITING && !run.reason.empty()
+                   ? run.reason
+                   : "worker_gone";
+      },
+      std::move(detail));
+}
+
 void RunWatch::Settle(int64_t number, std::string reason, std::string detail) {
+  SettleIf(
+      number,
+      [reason](const RunRow&) -> std::optional<std::string> { return reason; },
+      std::move(detail));
+}
+
+void RunWatch::SettleIf(int64_t number, ReasonFor reason_for,
+                        std::string detail) {
   runner_.PostCommand(
-      {[this, number, reason, detail](Effects& effects) -> absl::Status {
+      {[this, number, reason_for, detail](Effects& effects) -> absl::Status {
          INTERCOM_ASSIGN_OR_RETURN(auto run, store_.Find(number));
          if (!run.has_value() || !run->open()) return absl::OkStatus();
-         // It came back in this very moment.
-         if (reason == "worker_gone" &&
-             roster_.Find(run->worker_session_id) != nullptr) {
-           return absl::OkStatus();
-         }
-         return runs_.SettleFailed(*std::move(run), reason, detail, effects);
+         auto reason = reason_for(*run);
+         if (!reason.has_value()) return absl::OkStatus();
+         INTERCOM_RETURN_IF_ERROR(
+             runs_.SettleFailed(*run, *std::move(reason), detail, effects));
+         // Where that is not in the session yet, as with a new one that began
+         // it: nobody is to do the work later.
+         return dispatcher_.TakeBack(run->delivery_id,
+                                     v1::DELIVERY_END_CANCELLED,
+                                     "its run is over", effects);
        },
        [number](const absl::Status& status) {
          spdlog::error("run {} is not settled yet: {}", number,

@@ -2,6 +2,8 @@
 #define PI_INTERCOM_BROKER_WORK_RUN_WATCH_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -70,6 +72,11 @@ class RunWatch : public AttachmentObserver {
   void WithdrawLate(const RunRow& run);
   // Settles it as FAILED, or as its stop was asked for, if it is open still.
   void Settle(int64_t number, std::string reason, std::string detail);
+  // The same for a run whose worker is gone, if it is not back.
+  void SettleGone(int64_t number, std::string detail);
+  // nullopt: it goes on.
+  using ReasonFor = std::function<std::optional<std::string>(const RunRow&)>;
+  void SettleIf(int64_t number, ReasonFor reason_for, std::string detail);
 
   StateRunner& runner_;
   Roster& roster_;

@@ -49,6 +49,19 @@ class RunsTest : public BrokerFixture {
     EXPECT_EQ(submitted.failure().message(), "");
     return submitted.record();
   }
+  // The same, injected: the worker is told of its running run.
+  v1::DeliveryRecord OpenRunning(const std::string& id) {
+    const v1::DeliveryRecord record = Open(id);
+    for (size_t told = 1;; ++told) {
+      const v1::OpenRuns open =
+          builder_->frames.WaitFor(Frame::kOpenRuns, told)[told - 1]
+              .open_runs();
+      if (open.runs_size() > 0 &&
+          open.runs(0).state() == v1::Run::STATE_RUNNING) {
+        return record;
+      }
+    }
+  }
   void Say(AttachClient& client, const std::string& delivery_id,
            v1::RunEvent::Event event, const std::string& text, int64_t turns) {
     v1::AttachRequest frame;
@@ -142,19 +155,7 @@ TEST_F(RunsTest, AQuestionOfTheWorkerEndsTheWaitAndIsAnswered) {
 }
 
 TEST_F(RunsTest, TwoStopsSettleARunWhateverItsHostSays) {
-  const v1::DeliveryRecord record = Open("e-1");
-  builder_->frames.WaitFor(Frame::kDelivery);
-  // Injected before it is stopped: the worker is told of its running run.
-  while (builder_->frames.Of(Frame::kOpenRuns).back().open_runs().runs_size() ==
-             0 ||
-         builder_->frames.Of(Frame::kOpenRuns)
-                 .back()
-                 .open_runs()
-                 .runs(0)
-                 .state() != v1::Run::STATE_RUNNING) {
-    builder_->frames.WaitFor(Frame::kOpenRuns,
-                             builder_->frames.Of(Frame::kOpenRuns).size() + 1);
-  }
+  const v1::DeliveryRecord record = OpenRunning("e-1");
   v1::StopRunResponse stopped;
   auto first = std::async(std::launch::async,
                           [&] { return Stop(record.run_id(), stopped); });
@@ -168,6 +169,14 @@ TEST_F(RunsTest, TwoStopsSettleARunWhateverItsHostSays) {
   ASSERT_TRUE(first.get().ok());
   EXPECT_EQ(stopped.run().state(), v1::Run::STATE_RUNNING);
 
+  v1::AttachRequest failed;
+  failed.mutable_job_event()->set_job_id(record.run_id());
+  failed.mutable_job_event()->set_event(v1::JobEvent::EVENT_STOP_FAILED);
+  EXPECT_TRUE(builder_->Write(failed));
+  for (size_t came = 1;; ++came) {
+    const auto frames = coordinator_->frames.WaitFor(Frame::kDelivery, came);
+    if (frames[came - 1].delivery().envelope().topic() == "STOP") break;
+  }
   v1::StopRunResponse forced;
   ASSERT_TRUE(Stop(record.run_id(), forced).ok());
   EXPECT_TRUE(forced.forced());

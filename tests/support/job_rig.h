@@ -79,6 +79,39 @@ class JobRig : public WorkRig {
     return response;
   }
 
+  // The delivery id of a run that the coordinator opened and w-1 has.
+  std::string OpenRunning(const std::string& id) {
+    v1::SendRequest request;
+    *request.mutable_envelope() = Message(id);
+    request.set_to("Reviewer");
+    request.set_reach(v1::REACH_ACCOUNT);
+    request.mutable_run();
+    RecordAnswer answer;
+    mail_.Send(CallOf(coordinator_), request, answer.Callback());
+    const auto record = answer.Wait();
+    EXPECT_THAT(record, IsOk());
+    if (!record.ok()) return "";
+    Sync();
+    SayReceipt(worker_, record->delivery_id(), v1::Receipt::EVENT_INJECTED);
+    return record->delivery_id();
+  }
+  void SayRun(const std::string& delivery_id, v1::RunEvent::Event event) {
+    v1::RunEvent said;
+    said.set_delivery_id(delivery_id);
+    said.set_event(event);
+    run_desk_.OnEvent(worker_.key, said);
+    Sync();
+  }
+  RunRow RunOf(const std::string& delivery_id) {
+    return OnState([&] {
+      return run_store_.FindByDelivery(delivery_id).value().value_or(RunRow());
+    });
+  }
+  int SettledInNews() {
+    const auto frames = coordinator_.link->Of(v1::AttachResponse::kRunNews);
+    return frames.empty() ? 0 : frames.back().run_news().settled_size();
+  }
+
   // The controls of a kind that a session was sent, in order.
   std::vector<v1::Control> ControlsOf(const TestSession& session,
                                       v1::Control::Kind kind) {

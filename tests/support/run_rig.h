@@ -219,9 +219,11 @@ class RunRig : public WorkRig {
     Sync();
   }
   using StopAnswer = Answer<absl::StatusOr<v1::StopRunResponse>>;
-  StopAnswer PostStop(const std::string& run_id) {
+  StopAnswer PostStop(const std::string& run_id,
+                      const std::string& request_id = "") {
     v1::StopRunRequest request;
     request.set_run_id(run_id);
+    request.set_request_id(request_id);
     StopAnswer answer;
     run_stops_.StopRun(CallOf(coordinator_), request, answer.Callback());
     Sync();

@@ -4,6 +4,7 @@
 #include "broker/domain/job.h"
 #include "broker/domain/permissions.h"
 #include "broker/domain/report.h"
+#include "worker-agent/launch/launch.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/text_table.h"
 #include "worker-agent/tools/work_labels.h"
@@ -54,6 +55,15 @@ std::string PaneLabel(const v1::Pane& pane) {
     text += ", server " + SafeLabel(pane.server(), kMaxPathCharacters);
   }
   return text;
+}
+
+// A headless worker has no terminal in which a person could end it.
+std::string HostingLabel(const v1::GetJobResponse& response) {
+  const v1::Pane& pane = response.identity().pane();
+  if (pane.launcher() != kHeadlessLauncher || pane.pid() <= 0) return "";
+  const std::string pid = std::to_string(pane.pid());
+  return "process " + pid +
+         (response.host_alive() ? "; kill " + pid + " ends the worker" : "");
 }
 
 std::string HostLabel(const v1::GetJobResponse& response) {
@@ -176,6 +186,7 @@ std::string JobReport(const v1::GetJobResponse& response, absl::Time now,
       Line("Session", response.attached() ? "attached now" : "not attached");
   text += Line("Host", HostLabel(response));
   text += Line("Pane", PaneLabel(response.identity().pane()));
+  text += Line("Hosted by", HostingLabel(response));
   return text;
 }
 

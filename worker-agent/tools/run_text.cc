@@ -17,6 +17,8 @@ namespace {
 constexpr int kMostRows = 64;
 constexpr size_t kCellCharacters = 40;
 constexpr size_t kDetailCharacters = 400;
+// Runs that are named in a sentence.
+constexpr int kMostNamed = 16;
 // With every character of it escaped, a result still fits a line to the host.
 constexpr size_t kMostResultCharacters = 400'000;
 
@@ -38,6 +40,32 @@ std::string LeftOut(int64_t characters) {
                                "the worker's host]\n";
 }
 
+// What a stop took along at its worker.
+std::string AlsoCancelled(const v1::StopRunResponse& response) {
+  std::string names;
+  const auto add = [&names](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
+  };
+  const int named = std::min(response.also_cancelled_size(), kMostNamed);
+  for (int i = 0; i < named; ++i) {
+    const v1::Run& run = response.also_cancelled(i);
+    add(SafeLabel(run.run_id()) +
+        (run.label().empty()
+             ? ""
+             : " (" + QuotedLine(run.label(), kCellCharacters) + ")"));
+  }
+  if (const int more = response.also_cancelled_size() - named; more > 0) {
+    add(Runs(more) + " more");
+  }
+  if (response.others_also_cancelled() > 0) {
+    add(Runs(response.others_also_cancelled()) + " of other sessions");
+  }
+  return names.empty() ? ""
+                       : "The host cancels all that the worker does, so these "
+                         "end with it: " +
+                             names + ". ";
+}
+
 Json DetailsOf(const v1::Run& run, absl::Time now) {
   Json details = {
       {"runId", run.run_id()},
@@ -45,6 +73,7 @@ Json DetailsOf(const v1::Run& run, absl::Time now) {
       {"turns", run.turns()},
       {"durationMs", absl::ToInt64Milliseconds(DurationOf(run, now))}};
   if (!run.reason().empty()) details["why"] = run.reason();
+  if (!run.detail().empty()) details["detail"] = run.detail();
   return details;
 }
 
@@ -72,6 +101,7 @@ std::string RunTable(const v1::ListRunsResponse& response, absl::Time now) {
          Remark(run)});
   }
   std::string text = table.ToString();
+  for (const v1::Run& run : response.runs()) text += TroubleOf(run);
   if (left_out > 0) {
     text += "… and " + std::to_string(left_out) + " more.\n";
   }
@@ -148,6 +178,7 @@ ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
   } else {
     result.text = id + " is " + std::string(RunStateLabel(run.state())) + ". ";
   }
+  result.text += AlsoCancelled(response);
   result.text += "What was done already is not undone.\n";
   if (!run.detail().empty()) {
     result.text += SafeLabel(run.detail(), kDetailCharacters) + "\n";
@@ -183,6 +214,12 @@ void Charge(const v1::Run& run, ToolResult& result) {
   v1::Usage sum = result.usage.value_or(v1::Usage());
   AddUsage(run.usage(), sum);
   result.usage = sum;
+}
+
+std::string TroubleOf(const v1::Run& run) {
+  if (!IsOpen(run) || run.detail().empty()) return "";
+  return SafeLabel(run.run_id()) + ": " +
+         SafeLabel(run.detail(), kDetailCharacters) + ".\n";
 }
 
 std::string EndSentence(const v1::Run& run) {

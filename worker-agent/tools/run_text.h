@@ -33,6 +33,8 @@ void Charge(const v1::Run& run, ToolResult& result);
 // Of a run that did not end by itself: why, in the broker's words. Ended by LF;
 // empty where nothing is to be said.
 std::string EndSentence(const v1::Run& run);
+// A line on what is the matter with an open run; empty for nothing.
+std::string TroubleOf(const v1::Run& run);
 
 }  // namespace intercom
 

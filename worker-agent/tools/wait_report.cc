@@ -51,13 +51,24 @@ std::string OpenText(const WaitReport& report) {
            ". The wait could not go on: " +
            SafeLabel(MessageOf(report.trouble), 400) + ".\n";
   }
+  std::string troubles;
+  for (const v1::Run& run : report.open) troubles += TroubleOf(run);
   return std::string(report.ask.has_value()
                          ? "Open still: "
                          : "Not over yet after " + TimeTaken(report.waited) +
                                ": ") +
          names +
          ". Each goes on, and its end is announced to you by itself; peek "
-         "shows how it goes.\n";
+         "shows how it goes.\n" +
+         troubles;
+}
+
+// Beyond what one wait takes.
+std::string LeftOutText(const WaitReport& report) {
+  if (report.left_out <= 0) return "";
+  return "This wait followed 64 runs, open ones first, and left out " +
+         Runs(report.left_out) +
+         ": peek names them, wait again or name one by runId.\n";
 }
 
 }  // namespace
@@ -79,7 +90,7 @@ ToolResult RenderWait(const WaitReport& report, absl::Time now) {
       report.settled.empty() ? "" : EndedCounts(report.settled) + ".\n";
   std::string end = BlocksClosing(report.settled);
   if (report.ask.has_value()) end += AskText(*report.ask);
-  end += OpenText(report);
+  end += OpenText(report) + LeftOutText(report);
   const size_t around = CharacterCount(lead) + CharacterCount(end) + 200;
   result.text = lead + RunBlocks(report.settled,
                                  kMostReportCharacters -
@@ -95,6 +106,7 @@ ToolResult RenderWait(const WaitReport& report, absl::Time now) {
   result.summary = StateCounts(all);
   if (report.ask.has_value()) result.summary += " · a question";
   result.details = {{"settled", result.ids}, {"open", Json::array()}};
+  if (report.left_out > 0) result.details["leftOut"] = report.left_out;
   for (const v1::Run& run : report.open) {
     result.details["open"].push_back(run.run_id());
   }

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_TOOLS_WAIT_REPORT_H_
 #define PI_INTERCOM_WORKER_AGENT_TOOLS_WAIT_REPORT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct WaitReport {
   // Each once, in the order in which they were heard of.
   std::vector<v1::SettledRun> settled;
   std::vector<v1::Run> open;
+  // Those that were too many for one wait.
+  int64_t left_out = 0;
   // The question that ended it.
   std::optional<v1::Ask> ask;
   // Why it can't go on; OK for a time that is over and for an ask.

@@ -199,6 +199,18 @@ class WorkCommandsTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
+TEST_F(WorkCommandsTest, AHeadlessJobNamesTheProcessThatHostsIt) {
+  v1::Pane& pane = *broker_.job.mutable_identity()->mutable_pane();
+  pane.Clear();
+  pane.set_launcher("headless");
+  pane.set_pid(4321);
+  EXPECT_EQ(Run({"job", "show", "3f2c9a10"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("process 4321; kill 4321 ends the worker"));
+  broker_.job.set_host_alive(false);
+  EXPECT_EQ(Run({"job", "show", "3f2c9a10"}), 0);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("kill")));
+}
+
 TEST_F(WorkCommandsTest, WorkersAreOfADirectoryAndAllPages) {
   for (int i = 0; i < 45; ++i) {
     broker_.workers.push_back(Worker("Worker " + std::to_string(i)));

@@ -278,17 +278,18 @@ TEST_F(AgentRunsTest, AWaitThatWouldCloseACycleIsRefused) {
             "WAIT_CYCLE");
 }
 
-TEST_F(AgentRunsTest, AStopIsMadeOnceAndARepeatAfterAnAgentsDeathIsNot) {
+TEST_F(AgentRunsTest, AStopAndItsRepeatAfterAnAgentsDeathAreOneRequest) {
   v1::StopRunResponse response;
   *response.mutable_run() = RunOf("run-1", v1::Run::STATE_RUNNING);
   broker_.AddAnswer("StopRun", response);
   Initialize();
-  EXPECT_THAT(Do({{"action", "stop"}, {"to", "run-1"}})["text"],
-              HasSubstr("Cancellation of run-1 was asked"));
-  Call("call-2", "intercom", {{"action", "stop"}, {"runId", "run-1"}},
-       /*repeated=*/true);
-  EXPECT_EQ(Result("call-2")["reason"], "OUTCOME_UNKNOWN");
-  EXPECT_THAT(broker_.seen().calls, ElementsAre("StopRun run_id: \"run-1\""));
+  for (const bool repeated : {false, true}) {
+    Call("call-7", "intercom", {{"action", "stop"}, {"to", "run-1"}}, repeated);
+    EXPECT_THAT(Result("call-7")["text"],
+                HasSubstr("Cancellation of run-1 was asked"));
+  }
+  const std::string call = "StopRun run_id: \"run-1\" request_id: \"call-7\"";
+  EXPECT_THAT(broker_.seen().calls, ElementsAre(call, call));
 }
 
 TEST_F(AgentRunsTest, AStopWhoseAnswerIsLostIsNotRepeated) {

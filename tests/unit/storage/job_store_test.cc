@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/storage/session_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -156,6 +157,23 @@ TEST_F(JobStoreTest, OnlyJobsThatEndedLongAgoAreForgotten) {
   EXPECT_EQ(store_.Prune(kNow + absl::Minutes(1), 9).value(), 1);
   EXPECT_EQ(store_.Find("old").value(), std::nullopt);
   EXPECT_EQ(store_.Prune(kNow + absl::Minutes(1), 9).value(), 0);
+}
+
+TEST_F(JobStoreTest, KeepsTheLaunchOfAHeadlessWorkerThatIsKnown) {
+  for (const std::string id : {"of-known", "of-nobody", "in-a-pane"}) {
+    JobRow job = Row(id, v1::Job::STATE_SUCCEEDED);
+    job.launcher = id == "in-a-pane" ? "tmux" : "headless";
+    ASSERT_THAT(store_.Put(job), IsOk());
+  }
+  SessionStore sessions(*db_);
+  for (const std::string job_id : {"of-known", "in-a-pane"}) {
+    SessionRow session;
+    session.session_id = "of " + job_id;
+    session.launch_job_id = job_id;
+    ASSERT_THAT(sessions.Attach(session), IsOk());
+  }
+  EXPECT_EQ(store_.Prune(kNow + absl::Hours(1), 9).value(), 2);
+  EXPECT_NE(store_.Find("of-known").value(), std::nullopt);
 }
 
 TEST(HandoffStoreTest, KeepsTheLatestOfEachWorker) {

@@ -383,6 +383,27 @@ TEST(WaitReportTest, WhatHasNoRoomStaysToBeCollected) {
                         " runs more had no room here"));
 }
 
+TEST(RunTextTest, AnOpenRunSaysWhatIsTheMatterWithIt) {
+  v1::ListRunsResponse response;
+  *response.add_runs() = RunOf("run-2", v1::Run::STATE_RUNNING);
+  response.mutable_runs(0)->set_detail("its host could not cancel it");
+  EXPECT_THAT(RenderPeek(response, kNow).text,
+              HasSubstr("run-2: its host could not cancel it.\n"));
+  WaitReport report;
+  report.open = {response.runs(0)};
+  EXPECT_THAT(RenderWait(report, kNow).text,
+              HasSubstr("run-2: its host could not cancel it.\n"));
+}
+
+TEST(WaitReportTest, RunsBeyondAWaitAreCounted) {
+  WaitReport report;
+  report.settled = {Ended("run-1", v1::Run::STATE_DONE, "all")};
+  report.left_out = 3;
+  const ToolResult result = RenderWait(report, kNow);
+  EXPECT_THAT(result.text, HasSubstr("left out 3 runs: peek names them"));
+  EXPECT_EQ(result.details["leftOut"], 3);
+}
+
 TEST(WaitReportTest, NothingToWaitForIsSaid) {
   EXPECT_EQ(RenderWait({}, kNow).text, "There is no run to wait for.\n");
 }
@@ -432,6 +453,11 @@ TEST(StopTest, TheFirstStopAsksAndTheSecondSettles) {
   EXPECT_THAT(RenderStoppedRun(response).text,
               AllOf(HasSubstr("Cancellation of run-1 was asked of Builder"),
                     HasSubstr("What was done already is not undone.")));
+  *response.add_also_cancelled() = RunOf("run-2", v1::Run::STATE_RUNNING);
+  response.set_others_also_cancelled(1);
+  EXPECT_THAT(RenderStoppedRun(response).text,
+              HasSubstr("so these end with it: run-2 (\"parser\"), 1 run of "
+                        "other sessions."));
   response.mutable_run()->set_detail("its worker is away");
   EXPECT_THAT(
       RenderStoppedRun(response).text,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "broker/base/error.h"
+#include "broker/work/run_watch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/work/close_rig.h"
@@ -89,6 +90,45 @@ TEST_F(CloseDeskTest, ReportReadyAndCommitPrecedeOneClose) {
               HasSubstr("Reviewer is closed (close job " +
                         job_id_.substr(0, 8) + " (succeeded))"));
   EXPECT_THAT(NoticesOf("CLOSE")[0], HasSubstr("\n> half of it is done"));
+}
+
+TEST_F(CloseDeskTest, ARunThatAClosedWorkerLeftOpenFailsOnce) {
+  RunWatch runs(*runner_, roster_, session_store_, runs_, run_store_,
+                run_stops_, run_teller_, dispatcher_, watch_, clock_);
+  const auto look = [&](absl::Duration after) {
+    Advance(after);
+    runner_->PostTask([&] { runs.Tick(); });
+    Sync();
+  };
+  const std::string id = OpenRunning("e-1");
+  DriveToCommit();
+  SayCommitted();
+  look(absl::ZeroDuration());
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_RUNNING);
+  EndHost();
+  SayPaneClosed();
+  EXPECT_EQ(State(), v1::Job::STATE_SUCCEEDED);
+  for (int i = 0; i < 3; ++i) look(RunWatch::kReturnAtStart);
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_FAILED);
+  EXPECT_EQ(RunOf(id).reason, "worker_gone");
+  EXPECT_EQ(SettledInNews(), 1);
+  runner_->Stop();
+}
+
+TEST_F(CloseDeskTest, ARunThatEndsWhileItsWorkerIsClosedIsDone) {
+  const std::string id = OpenRunning("e-1");
+  DriveTo(v1::Job::STATE_AWAITING_HANDOFF);
+  SayRun(id, v1::RunEvent::EVENT_DONE);
+  ASSERT_THAT(Report(), IsOk());
+  SaySettled();
+  SayInspected();
+  SayInspected();
+  SayCommitted();
+  EndHost();
+  SayPaneClosed();
+  EXPECT_EQ(State(), v1::Job::STATE_SUCCEEDED);
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_DONE);
+  EXPECT_EQ(SettledInNews(), 1);
 }
 
 TEST_F(CloseDeskTest, ASessionWithoutAPaneIsClosedByItsHostAlone) {

@@ -153,7 +153,7 @@ TEST_F(LaunchDeskTest, ASessionHasSoManyHeadlessWorkersAndNoMore) {
                                         "MOST_HEADLESS_INVALID"));
 }
 
-TEST_F(LaunchDeskTest, AttachedHeadlessWorkersCountUntilTheyLeave) {
+TEST_F(LaunchDeskTest, HeadlessWorkersCountUntilTheirHostsEnd) {
   v1::BeginLaunchRequest request = Create("job-1");
   request.set_launcher("headless");
   request.set_most_headless(1);
@@ -165,7 +165,12 @@ TEST_F(LaunchDeskTest, AttachedHeadlessWorkersCountUntilTheyLeave) {
   request.set_job_id("job-2");
   EXPECT_THAT(Begin(request),
               FailsWith(absl::StatusCode::kResourceExhausted, "HEADLESS_FULL"));
+  // Its agent is away, its host works on.
+  const int64_t pid = PidOf("h-1");
   Detach(headless);
+  EXPECT_THAT(Begin(request),
+              FailsWith(absl::StatusCode::kResourceExhausted, "HEADLESS_FULL"));
+  processes_.End(pid);
   EXPECT_THAT(Begin(request), IsOk());
 }
 

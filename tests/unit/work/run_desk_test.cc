@@ -209,6 +209,19 @@ TEST_F(RunDeskTest, AnEnvelopeThatItsSenderTakesBackStopsItsRun) {
   EXPECT_EQ(ReasonFor(id), "cancelled");
 }
 
+TEST_F(RunDeskTest, AnEnvelopeTakenBackThatMayBeThereLeavesItsRunOpen) {
+  const std::string id = Open("Builder", "e-1");
+  Detach(worker_);
+  EXPECT_THAT(TakeBack(CallOf(coordinator_), "e-1"),
+              FailsWith(StatusCode::kDeadlineExceeded, "OUTCOME_UNKNOWN"));
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_WAITING);
+  worker_ = JoinAs(WorkerHello("w-1"), {id});
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+  EXPECT_THAT(StopsOf(worker_), IsEmpty()) << "nobody asked for a stop";
+  SayDone(id, "all");
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_DONE);
+}
+
 TEST_F(RunDeskTest, TheStallClockMovesOnlyOnRealAdvance) {
   const std::string id = OpenRunning("e-1");
   const auto advanced = [&] { return *RowOf(id).last_advance_at; };
@@ -440,6 +453,73 @@ TEST_F(RunDeskTest, HeadlessWorkersKnowTheirSupervisorAndAreFellows) {
   const auto sent = Send(first, request);
   ASSERT_THAT(sent, IsOk());
   EXPECT_EQ(sent->recipient_session_id(), "h-2");
+}
+
+TEST_F(RunDeskTest, AHeadlessWorkerWithoutARunWritesTwentyMessages) {
+  const TestSession first = JoinHeadless("h-1", "c-1");
+  const TestSession second = JoinHeadless("h-2", "c-1");
+  const auto to = [&](const std::string& id) {
+    v1::SendRequest request = Opening("h-2 by name", id);
+    request.clear_run();
+    request.set_to_fellow(true);
+    return request;
+  };
+  for (int i = 0; i < RunOpenings::kMaxFellowMessages; ++i) {
+    EXPECT_THAT(Send(first, to("f-" + std::to_string(i))), IsOk());
+  }
+  EXPECT_THAT(Send(first, to("more")),
+              FailsWith(StatusCode::kResourceExhausted, "FELLOWS_FULL"));
+  EXPECT_THAT(Send(first, to("f-3")), IsOk()) << "a repeat";
+  // A run has messages of its own, and so has the time after it.
+  const std::string id = Open("h-1", "e-1");
+  EXPECT_THAT(Send(first, to("in-run")), IsOk());
+  SayReceipt(first, id, v1::Receipt::EVENT_INJECTED);
+  Say(first, Event(id, v1::RunEvent::EVENT_DONE));
+  EXPECT_THAT(Send(first, to("after")), IsOk());
+}
+
+TEST_F(RunDeskTest, ARunThatBeganWithoutItsEnvelopeWaitsAgainAtANewHost) {
+  const std::string id = Open("Builder", "e-1");
+  Say(worker_, Event(id, v1::RunEvent::EVENT_PROGRESS, "begun"));
+  ASSERT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+  Detach(worker_);
+  worker_ = JoinWorker("w-1");
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_WAITING);
+  EXPECT_FALSE(RowOf(id).started_at.has_value());
+  ASSERT_THAT(worker_.link->deliveries(), SizeIs(1));
+  EXPECT_TRUE(worker_.link->deliveries()[0].redelivered());
+  SayReceipt(worker_, id, v1::Receipt::EVENT_INJECTED);
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+}
+
+TEST_F(RunDeskTest, ARunThatBeganWithoutItsEnvelopeRunsOnAtTheSameHost) {
+  const std::string id = Open("Builder", "e-1");
+  Say(worker_, Event(id, v1::RunEvent::EVENT_PROGRESS, "begun"));
+  Detach(worker_);
+  v1::Hello hello = WorkerHello("w-1");
+  hello.set_start_reason(v1::START_REASON_RECONNECT);
+  worker_ = JoinAs(hello);
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+}
+
+TEST_F(RunDeskTest, ARunThatBeganAtNobodyWaitsAtTheHeirOfItsMail) {
+  const TestSession first = JoinHeadless("h-1", "c-1");
+  Detach(first);
+  const std::string id = Open("h-1", "e-1");
+  // As a host said that left no trace of it.
+  OnState([&] {
+    RunRow run = run_store_.FindByDelivery(id).value().value();
+    run.state = v1::Run::STATE_RUNNING;
+    run.started_at = clock_.Now();
+    EXPECT_THAT(run_store_.Put(run), IsOk());
+    return true;
+  });
+  v1::Hello heir = WorkerHello("h-9");
+  heir.set_session_name("h-1 by name");
+  const TestSession second = JoinAs(heir);
+  EXPECT_EQ(RowOf(id).worker_session_id, "h-9");
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_WAITING);
+  EXPECT_FALSE(RowOf(id).started_at.has_value());
 }
 
 TEST_F(RunDeskTest, AWaitingRunMovesAlongWithItsMail) {

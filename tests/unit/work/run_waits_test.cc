@@ -123,6 +123,17 @@ TEST_F(RunWaitsTest, WaitsAreBounded) {
   Sync();
 }
 
+TEST_F(RunWaitsTest, AWaitSaysHowManyRunsItLeftOut) {
+  for (int i = 0; i < RunWaits::kMaxRuns + 3; ++i) {
+    SayDone(OpenRunning("e-" + std::to_string(i)));
+  }
+  const auto waited = Await(coordinator_).Wait();
+  ASSERT_THAT(waited, IsOk());
+  EXPECT_THAT(waited->settled(), SizeIs(RunWaits::kMaxRuns));
+  EXPECT_EQ(waited->left_out(), 3);
+  EXPECT_EQ(Await(coordinator_, {run_id_}).Wait()->left_out(), 0);
+}
+
 TEST_F(RunWaitsTest, AnAskOfTheWorkerEndsTheWaitAndIsNotRefused) {
   OpenRunning("e-1");
   const WaitAnswer answer = Await(coordinator_);

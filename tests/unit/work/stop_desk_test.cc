@@ -54,6 +54,30 @@ TEST_F(StopDeskTest, AnswersWhenTheHostStandsStill) {
   EXPECT_THAT(NoticesOf("STOP"), IsEmpty());
 }
 
+TEST_F(StopDeskTest, ARunOfAStoppedWorkerSettlesOnceByItsHostsWord) {
+  const std::string id = OpenRunning("e-1");
+  const StopAnswer answer = PostStop();
+  AnswerLast(worker_, v1::Control::KIND_STOP, Ok());
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_RUNNING);
+  SayRun(id, v1::RunEvent::EVENT_STOPPED);
+  SayEvent(worker_, Job(), v1::JobEvent::EVENT_STOPPED);
+  ASSERT_THAT(answer.Wait(), IsOk());
+  SayRun(id, v1::RunEvent::EVENT_DONE);
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_STOPPED);
+  EXPECT_EQ(RunOf(id).reason, "cancelled");
+  EXPECT_EQ(RunOf(id).detail, "it was cancelled at the worker");
+  EXPECT_EQ(SettledInNews(), 1);
+}
+
+TEST_F(StopDeskTest, AFailedStopOfTheWorkerLeavesItsRunAsItIs) {
+  const std::string id = OpenRunning("e-1");
+  PostStop();
+  AnswerLast(worker_, v1::Control::KIND_STOP, Ok());
+  SayEvent(worker_, Job(), v1::JobEvent::EVENT_STOP_FAILED, "it goes on");
+  EXPECT_EQ(RunOf(id).state, v1::Run::STATE_RUNNING);
+  EXPECT_EQ(RunOf(id).detail, "");
+}
+
 TEST_F(StopDeskTest, AnAnsweredStopIsNotToldAtTheNextStart) {
   const StopAnswer answer = PostStop();
   AnswerLast(worker_, v1::Control::KIND_STOP, Ok());
