@@ -169,6 +169,11 @@ void RunNotes::DrainInbox(CallerEvidence evidence,
              *response.add_notes() = ToProto(note);
            }
            response.set_lost(drained.lost);
+           INTERCOM_ASSIGN_OR_RETURN(const auto others,
+                                     notes_.OtherDrains(supervisor, drain_id));
+           for (const std::string& other : others) {
+             response.add_earlier_drain_ids(other);
+           }
            INTERCOM_ASSIGN_OR_RETURN(const auto asks,
                                      asks_.PendingOf(supervisor));
            for (const v1::Ask& ask : asks) *response.add_asks() = ask;

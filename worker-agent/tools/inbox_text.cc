@@ -96,9 +96,24 @@ std::string Counted(size_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
+std::string AgainText(const InboxAgain& again) {
+  std::string text;
+  if (again.notes > 0) {
+    text = Counted(static_cast<size_t>(again.notes), "note") +
+           (again.notes == 1 ? " comes" : " come") +
+           " again, first among the notes: drained before, by a call whose "
+           "result is not in this session.\n";
+  }
+  if (again.drains_left > 0) {
+    text += "There is more of that kind: look again.\n";
+  }
+  return text;
+}
+
 }  // namespace
 
-ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
+ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now,
+                       const InboxAgain& again) {
   std::vector<Item> items;
   for (const v1::Ask& ask : inbox.asks()) items.push_back(ItemOf(ask, now));
   for (const v1::Note& note : inbox.notes()) items.push_back(ItemOf(note, now));
@@ -114,6 +129,7 @@ ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
                    " older notes gave way to later ones before you looked: "
                    "200 wait at most.\n";
   }
+  result.text += AgainText(again);
   const size_t shown = ShownOf(items);
   const std::string rest = Named(items, shown);
   size_t budget = kMostCharacters - kAround;

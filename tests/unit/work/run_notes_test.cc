@@ -81,6 +81,19 @@ TEST_F(RunNotesTest, ARepeatedDrainGivesTheSameNotes) {
   EXPECT_EQ(again->notes(0).note_id(), "note-1");
 }
 
+TEST_F(RunNotesTest, ADrainNamesTheEarlierOnesWhoseNotesAreKept) {
+  OpenRunning("e-1");
+  for (const char* id : {"1", "2"}) {
+    ASSERT_THAT(Note(worker_, std::string("note-") + id, "x"), IsOk());
+    EXPECT_THAT(Drain(coordinator_, std::string("d-") + id)->notes(),
+                SizeIs(1));
+  }
+  EXPECT_THAT(Drain(coordinator_, "d-3")->earlier_drain_ids(),
+              ElementsAre("d-1", "d-2"));
+  EXPECT_THAT(Drain(coordinator_, "d-1")->earlier_drain_ids(),
+              ElementsAre("d-2"));
+}
+
 TEST_F(RunNotesTest, OnlyWorkersLeaveNotes) {
   EXPECT_THAT(Note(worker_, "note-1", "x"),
               FailsWith(StatusCode::kNotFound, "NO_SUPERVISOR"));
