@@ -17,7 +17,7 @@ namespace {
 // A stop that may have been made is not made again: that would force it.
 absl::Status StopUnknown(const std::string& run_id, const std::string& why) {
   return Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
-               why + ", so whether " + SafeLabel(run_id) +
+               why + ", so whether " + IdLabel(run_id, 40) +
                    " was told to stop is not known: peek shows it. A second "
                    "stop settles the run at once, whatever its host says");
 }

@@ -56,7 +56,7 @@ Item ItemOf(const v1::Note& note, absl::Time now) {
                         kNameCharacters) +
               (note.run_id().empty()
                    ? std::string()
-                   : ", " + SafeLabel(note.run_id(), kNameCharacters)) +
+                   : ", " + IdLabel(note.run_id(), kNameCharacters)) +
               ", " + AgeLabel(now - ToTime(note.at())) + " ago\n",
       .text = note.text(),
       .where = "action message, messageId " + id};
@@ -178,11 +178,11 @@ ToolResult RenderNoted(const v1::AddNoteResponse& response) {
 ToolResult RenderNote(const v1::Note& note) {
   ToolResult result;
   const std::string who = NameOr(note.worker_name(), note.worker_session_id());
-  result.text = "Note " + IdLabel(note.note_id()) + " of " + who +
-                (note.run_id().empty() ? std::string()
-                                       : ", " + SafeLabel(note.run_id())) +
-                ", " + DateAndTime(note.at()) + ":\n" + FenceText(note.text()) +
-                "\n";
+  result.text =
+      "Note " + IdLabel(note.note_id()) + " of " + who +
+      (note.run_id().empty() ? std::string()
+                             : ", " + IdLabel(note.run_id(), kNameCharacters)) +
+      ", " + DateAndTime(note.at()) + ":\n" + FenceText(note.text()) + "\n";
   result.summary = "note of " + who;
   result.details = {{"noteId", note.note_id()}, {"runId", note.run_id()}};
   result.is_whole = true;

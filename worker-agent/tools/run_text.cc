@@ -62,7 +62,7 @@ std::string RunTable(const v1::ListRunsResponse& response, absl::Time now) {
     }
     ++rows;
     table.AddRow(
-        {SafeLabel(run.run_id(), kCellCharacters),
+        {IdLabel(run.run_id(), kCellCharacters),
          run.label().empty() ? "" : MarkedLine(run.label(), kCellCharacters),
          NameLabel(NameOr(run.worker_name(), run.worker_session_id()),
                    kCellCharacters),
@@ -132,7 +132,7 @@ ToolResult RenderRunResult(const v1::SettledRun& settled, absl::Time now) {
 
 ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
   const v1::Run& run = response.run();
-  const std::string id = SafeLabel(run.run_id());
+  const std::string id = IdLabel(run.run_id(), kCellCharacters);
   const std::string worker = NameOr(run.worker_name(), run.worker_session_id());
   ToolResult result;
   if (response.forced()) {
@@ -164,9 +164,8 @@ ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
 ToolResult RenderSteered(const v1::DeliveryRecord& record,
                          const std::string& run_id) {
   ToolResult result;
-  const std::string id = SafeLabel(run_id);
-  result.text = "Sent to the worker of " + id + ", " +
-                SafeLabel(RecipientName(record)) +
+  const std::string id = IdLabel(run_id, kCellCharacters);
+  result.text = "Sent to the worker of " + id + ", " + RecipientName(record) +
                 ": it reads it at its next turn boundary, and may ignore it; "
                 "stop cancels. Message id " +
                 IdLabel(record.envelope().envelope_id()) + ".\n";
