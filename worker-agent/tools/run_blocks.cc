@@ -73,9 +73,11 @@ std::string Fit(const Block& block, size_t budget) {
   size_t room = budget - std::min(budget, block.Around());
   std::string text = block.head;
   if (!block.error.empty()) {
-    const size_t most = block.text.empty()
-                            ? room
-                            : std::min(FencedLength(block.error), room / 3);
+    // A third of the room, or what the text leaves of it.
+    const size_t after = block.text.empty() ? 0 : FencedLength(block.text);
+    const size_t most =
+        std::min(FencedLength(block.error),
+                 std::max(room / 3, room - std::min(room, after)));
     const std::string fenced = FenceWithin(block.error, most, block.where);
     room -= std::min(room, CharacterCount(fenced));
     text += fenced;

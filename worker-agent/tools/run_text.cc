@@ -5,7 +5,6 @@
 
 #include "broker/domain/fence.h"
 #include "worker-agent/tools/labels.h"
-#include "worker-agent/tools/record_text.h"
 #include "worker-agent/tools/run_labels.h"
 #include "worker-agent/tools/surrender.h"
 #include "worker-agent/tools/text_budget.h"
@@ -165,7 +164,8 @@ ToolResult RenderSteered(const v1::DeliveryRecord& record,
                          const std::string& run_id) {
   ToolResult result;
   const std::string id = IdLabel(run_id, kCellCharacters);
-  result.text = "Sent to the worker of " + id + ", " + RecipientName(record) +
+  result.text = "Sent to the worker of " + id + ", " +
+                NameOr(record.recipient_name(), record.recipient_session_id()) +
                 ": it reads it at its next turn boundary, and may ignore it; "
                 "stop cancels. Message id " +
                 IdLabel(record.envelope().envelope_id()) + ".\n";
