@@ -54,6 +54,10 @@ void Agent::HandleNotification(const std::string& method, const Json& params) {
     link_.Send(std::move(frame));
   } else if (method == "bulletin/shown") {
     bulletins_.HandleShown(params);
+  } else if (method == "results/shown") {
+    tools_.runs().HandleShown(StringsField(params, "ids"));
+  } else if (method == "results/lost") {
+    tools_.runs().HandleLost(StringsField(params, "ids"));
   } else if (method == "programs") {
     SetPrograms(BoolOr(params, "allowed", false));
     Publish();

@@ -128,6 +128,15 @@ RunCalls::Setting Agent::RunSetting(TaskRunner& runner, const Clock& clock) {
               [this](const std::string& call_id, const std::string& text) {
                 ShowProgress(call_id, text);
               },
+          .told =
+              [this](const std::vector<std::string>& ids, const auto& answer) {
+                host_.Request("told", {{"ids", ids}},
+                              [answer](const absl::StatusOr<Json>& told) {
+                                // What can't be told comes again, marked.
+                                answer(told.ok() ? StringsField(*told, "told")
+                                                 : std::vector<std::string>());
+                              });
+              },
           .collected =
               [this](const std::vector<std::string>& run_ids) {
                 run_news_.Collected(run_ids);

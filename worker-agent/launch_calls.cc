@@ -5,6 +5,7 @@
 #include "broker/base/error.h"
 #include "broker/base/log.h"
 #include "broker/domain/fence.h"
+#include "worker-agent/not_connected.h"
 #include "worker-agent/tools/job_result.h"
 
 namespace intercom {
@@ -31,11 +32,6 @@ bool IsLost(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
   return reason == "BROKER_UNREACHABLE" || reason == "OUTCOME_UNKNOWN" ||
          reason == "NOT_CONNECTED";
-}
-
-absl::Status NotConnected() {
-  return Error(absl::StatusCode::kUnavailable, "NOT_CONNECTED",
-               "not connected to the broker now");
 }
 
 absl::Status NotBegun() {

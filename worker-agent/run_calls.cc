@@ -14,12 +14,10 @@
 namespace intercom {
 namespace {
 
-constexpr ptrdiff_t kMostUnseenDrains = 8;
-
 // The next call is another stop: it would force this one.
 absl::Status StopUnknown(const std::string& run_id, const std::string& why) {
   return Error(absl::StatusCode::kUnavailable, "OUTCOME_UNKNOWN",
-               why + ", so whether " + SafeLabel(run_id) +
+               why + ", so whether " + IdLabel(run_id, 40) +
                    " was told to stop is not known: peek shows it. A second "
                    "stop settles the run at once, whatever its host says");
 }
@@ -35,7 +33,9 @@ RunCalls::RunCalls(BrokerLink& link, Setting setting, Answer answer)
           [this](const std::string& call_id, const ToolResult& result) {
             Conclude(call_id, result);
           },
-          setting_.progress) {}
+          setting_.progress,
+          [this](const v1::SettledRun& run) { return Charged(run); }),
+      inbox_(link, setting_.clock, setting_.told, answer_) {}
 
 struct RunCalls::Row {
   const char* action;
@@ -87,10 +87,11 @@ void RunCalls::Peek(const Json& arguments, const std::string& call_id) {
 void RunCalls::Result(const Json& arguments, const std::string& call_id) {
   v1::GetRunRequest request;
   request.set_run_id(StringOr(arguments, "runId", ""));
-  Ask<v1::GetRunResponse>(
-      std::move(request), call_id, [this](const v1::GetRunResponse& response) {
-        return RenderRunResult(response.settled(), setting_.clock.Now());
-      });
+  Ask<v1::GetRunResponse>(std::move(request), call_id,
+                          [this](const v1::GetRunResponse& response) {
+                            return RenderRunResult(Charged(response.settled()),
+                                                   setting_.clock.Now());
+                          });
 }
 
 void RunCalls::Wait(const Json& arguments, const std::string& call_id) {
@@ -123,51 +124,7 @@ void RunCalls::Stop(const Json& arguments, const std::string& call_id) {
 }
 
 void RunCalls::Inbox(const Json& arguments, const std::string& call_id) {
-  std::vector<std::string> drain_ids = std::exchange(unseen_drains_, {});
-  drain_ids.push_back(call_id);
-  Drain(call_id, drain_ids, 0, v1::DrainInboxResponse());
-}
-
-void RunCalls::Drain(const std::string& call_id,
-                     const std::vector<std::string>& drain_ids, size_t next,
-                     const v1::DrainInboxResponse& so_far) {
-  SessionCalls* const calls = link_.calls();
-  if (calls == nullptr) return GiveUp(call_id, drain_ids, NotConnected());
-  v1::DrainInboxRequest request;
-  request.set_drain_id(drain_ids[next]);
-  calls->Call<v1::DrainInboxResponse>(
-      request, [this, call_id, drain_ids, next, so_far](
-                   const absl::StatusOr<v1::DrainInboxResponse>& response) {
-        if (!response.ok()) {
-          return GiveUp(call_id, drain_ids, response.status());
-        }
-        v1::DrainInboxResponse inbox = so_far;
-        inbox.mutable_notes()->MergeFrom(response->notes());
-        *inbox.mutable_asks() = response->asks();
-        inbox.set_lost(inbox.lost() + response->lost());
-        if (next + 1 < drain_ids.size()) {
-          return Drain(call_id, drain_ids, next + 1, inbox);
-        }
-        if (!answer_(call_id, RenderInbox(inbox, setting_.clock.Now()))) {
-          Keep(drain_ids);
-        }
-      });
-}
-
-void RunCalls::GiveUp(const std::string& call_id,
-                      const std::vector<std::string>& drain_ids,
-                      const absl::Status& why) {
-  Keep(drain_ids);
-  answer_(call_id, RenderError(why));
-}
-
-void RunCalls::Keep(const std::vector<std::string>& drain_ids) {
-  unseen_drains_.insert(unseen_drains_.end(), drain_ids.begin(),
-                        drain_ids.end());
-  if (std::ssize(unseen_drains_) > kMostUnseenDrains) {
-    unseen_drains_.erase(unseen_drains_.begin(),
-                         unseen_drains_.end() - kMostUnseenDrains);
-  }
+  inbox_.Call(call_id);
 }
 
 void RunCalls::Note(const Json& arguments, const std::string& call_id) {
@@ -186,9 +143,29 @@ bool RunCalls::Cancel(const std::string& call_id) {
   return true;
 }
 
+v1::SettledRun RunCalls::Charged(v1::SettledRun settled) const {
+  if (given_.Has(settled.run().run_id())) {
+    settled.mutable_run()->set_collected(true);
+  }
+  return settled;
+}
+
 void RunCalls::Conclude(const std::string& call_id, const ToolResult& result) {
-  if (answer_(call_id, result) && !result.ids.empty()) {
-    setting_.collected(result.ids);
+  if (!answer_(call_id, result)) return;
+  for (const std::string& id : result.ids) given_.Add(id);
+}
+
+void RunCalls::HandleShown(const std::vector<std::string>& ids) {
+  std::vector<std::string> run_ids;
+  for (const std::string& id : ids) {
+    if (!inbox_.Settled(id)) run_ids.push_back(id);
+  }
+  if (!run_ids.empty()) setting_.collected(run_ids);
+}
+
+void RunCalls::HandleLost(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    if (!inbox_.Settled(id)) given_.Remove(id);
   }
 }
 

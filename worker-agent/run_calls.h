@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "broker/base/clock.h"
+#include "worker-agent/given_ids.h"
 #include "worker-agent/host/json_fields.h"
+#include "worker-agent/inbox_calls.h"
 #include "worker-agent/link/broker_link.h"
 #include "worker-agent/run_waits.h"
 #include "worker-agent/tools/tool_result.h"
@@ -27,7 +29,9 @@ class RunCalls {
     const Clock& clock;
     RunWaits::Pace pace;
     RunWaits::Progress progress;
-    // The host has got the results of these runs.
+    // What results told of stands in the session's entries.
+    InboxCalls::Told told;
+    // The results of these runs do.
     std::function<void(const std::vector<std::string>& run_ids)> collected;
   };
 
@@ -43,6 +47,11 @@ class RunCalls {
 
   // Ends a wait, and answers it. False if the call is none.
   bool Cancel(const std::string& call_id);
+
+  // What the host says of the ids that a result brought: they are in the
+  // session's entries, or never will be, and are collected by nobody.
+  void HandleShown(const std::vector<std::string>& ids);
+  void HandleLost(const std::vector<std::string>& ids);
 
   void Attached() { waits_.Attached(); }
   void LinkOver(const absl::Status& why) { waits_.LinkOver(why); }
@@ -63,26 +72,19 @@ class RunCalls {
   void Inbox(const Json& arguments, const std::string& call_id);
   void Note(const Json& arguments, const std::string& call_id);
 
-  // Drains under each of `drain_ids` from `next` on, and adds to `so_far`.
-  void Drain(const std::string& call_id,
-             const std::vector<std::string>& drain_ids, size_t next,
-             const v1::DrainInboxResponse& so_far);
-  void GiveUp(const std::string& call_id,
-              const std::vector<std::string>& drain_ids,
-              const absl::Status& why);
-  // Remembers drains whose notes nobody has seen.
-  void Keep(const std::vector<std::string>& drain_ids);
+  // A run is charged once: it counts as collected where the host was given its
+  // result before.
+  v1::SettledRun Charged(v1::SettledRun settled) const;
 
-  // Answers the call, and says what it collected.
   void Conclude(const std::string& call_id, const ToolResult& result);
 
   BrokerLink& link_;
   const Setting setting_;
   const Answer answer_;
-  // Drains that the broker may have made, and whose notes reached no host: the
-  // next call repeats them, so that they are not lost.
-  std::vector<std::string> unseen_drains_;
+  // Runs.
+  GivenIds given_;
   RunWaits waits_;
+  InboxCalls inbox_;
 };
 
 }  // namespace intercom

@@ -48,7 +48,7 @@ class RunNewsDesk {
 
   void Handle(const v1::RunNews& news);
 
-  // A call of this agent gave these results to the host.
+  // These results stand in the session as those of calls.
   void Collected(const std::vector<std::string>& run_ids);
 
  private:

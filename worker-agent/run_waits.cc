@@ -41,12 +41,14 @@ void Learn(const v1::AwaitRunsResponse& answer, WaitReport& report) {
 }  // namespace
 
 RunWaits::RunWaits(Pace pace, BrokerLink& link, TaskRunner& runner,
-                   const Clock& clock, Answer answer, Progress progress)
+                   const Clock& clock, Answer answer, Progress progress,
+                   Amend amend)
     : pace_(pace),
       link_(link),
       clock_(clock),
       answer_(std::move(answer)),
       progress_(std::move(progress)),
+      amend_(std::move(amend)),
       polls_(pace.polls, link, runner, clock) {}
 
 void RunWaits::Wait(const std::string& call_id,
@@ -158,8 +160,10 @@ void RunWaits::Tell(const std::string& call_id) {
 
 void RunWaits::Finish(const std::string& call_id) {
   polls_.End(call_id);
-  const ToolResult result = RenderWait(waiting_[call_id].report, clock_.Now());
+  WaitReport report = std::move(waiting_[call_id].report);
   waiting_.erase(call_id);
+  for (v1::SettledRun& run : report.settled) run = amend_(run);
+  const ToolResult result = RenderWait(report, clock_.Now());
   answer_(call_id, result);
 }
 

@@ -30,10 +30,13 @@ class RunWaits {
   using Progress =
       std::function<void(const std::string& call_id, const std::string& text)>;
 
+  // What a run is reported as; see RunCalls.
+  using Amend = std::function<v1::SettledRun(const v1::SettledRun&)>;
+
   // `answer` is called once for each call that Cancel() did not end. What is
   // passed must outlive this object.
   RunWaits(Pace pace, BrokerLink& link, TaskRunner& runner, const Clock& clock,
-           Answer answer, Progress progress);
+           Answer answer, Progress progress, Amend amend);
 
   // For `run_ids`, or for what ListRuns would list, at most `time` long.
   void Wait(const std::string& call_id, std::vector<std::string> run_ids,
@@ -70,6 +73,7 @@ class RunWaits {
   const Clock& clock_;
   const Answer answer_;
   const Progress progress_;
+  const Amend amend_;
   std::map<std::string, Waiting> waiting_;
   LongPolls polls_;
 };

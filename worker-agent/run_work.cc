@@ -32,7 +32,7 @@ absl::Status Ambiguous(const v1::OpenRuns& open) {
   std::string names;
   for (const v1::Run& run : open.runs()) {
     if (!names.empty()) names += ", ";
-    names += SafeLabel(run.run_id()) + " of " +
+    names += IdLabel(run.run_id(), 40) + " of " +
              NameOr(run.supervisor_name(), run.supervisor_session_id());
   }
   return Error(absl::StatusCode::kFailedPrecondition, "AMBIGUOUS_RUN",

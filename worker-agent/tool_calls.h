@@ -73,6 +73,7 @@ class ToolCalls {
   }
 
   PeerCalls& peers() { return peers_; }
+  RunCalls& runs() { return runs_; }
 
  private:
   struct Row;

@@ -146,6 +146,22 @@ absl::StatusOr<NoteStore::Drained> NoteStore::Drain(std::string_view supervisor,
   return drained;
 }
 
+absl::StatusOr<std::vector<std::string>> NoteStore::OtherDrains(
+    std::string_view supervisor, std::string_view drain_id) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement rows,
+      db_.Prepare("SELECT drain_id FROM notes WHERE supervisor_session_id = ? "
+                  "AND drain_id NOT IN ('', ?) "
+                  "GROUP BY drain_id ORDER BY MIN(number)"));
+  rows.Bind(supervisor, drain_id);
+  std::vector<std::string> drains;
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool row, rows.Step());
+    if (!row) return drains;
+    drains.push_back(rows.String(0));
+  }
+}
+
 absl::StatusOr<std::vector<NoteRow>> NoteStore::FindDrained(
     std::string_view supervisor, std::string_view prefix, int limit) {
   INTERCOM_ASSIGN_OR_RETURN(

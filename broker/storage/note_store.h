@@ -57,6 +57,9 @@ class NoteStore {
   };
   absl::StatusOr<Drained> Drain(std::string_view supervisor,
                                 std::string_view drain_id);
+  // Drains of which notes are kept, but for `drain_id`.
+  absl::StatusOr<std::vector<std::string>> OtherDrains(
+      std::string_view supervisor, std::string_view drain_id);
   // Drained notes whose id begins with `prefix`, the latest first.
   absl::StatusOr<std::vector<NoteRow>> FindDrained(std::string_view supervisor,
                                                    std::string_view prefix,

@@ -39,11 +39,13 @@ void RunNotes::AddNote(CallerEvidence evidence, v1::AddNoteRequest request,
   if (!CheckEnvelopeId(request.note_id()).ok()) {
     return done(
         NoteInvalid("a note's id has 1 to 64 letters, digits and "
-                    "hyphens"));
+                    "hyphens; take a UUID"));
   }
   if (IsBlank(request.text()) ||
       CharacterCount(request.text()) > kMaxCharacters) {
-    return done(NoteInvalid("a note has 1 to 8,000 characters"));
+    return done(
+        NoteInvalid("a note has 1 to 8,000 characters; shorten it, or leave "
+                    "several"));
   }
   auto shared_done =
       std::make_shared<Done<v1::AddNoteResponse>>(std::move(done));
@@ -99,9 +101,11 @@ absl::Status RunNotes::FindSupervisor(const std::string& run_id,
     INTERCOM_ASSIGN_OR_RETURN(const int64_t number, ParseRunId(run_id));
     INTERCOM_ASSIGN_OR_RETURN(const auto run, runs_.Find(number));
     if (!run.has_value() || run->worker_session_id != note.worker_session_id) {
-      return Error(absl::StatusCode::kNotFound, "UNKNOWN_RUN",
-                   "this session does not work on " + RunId(number) +
-                       "; nothing was told");
+      return Error(
+          absl::StatusCode::kNotFound, "UNKNOWN_RUN",
+          "this session does not work on " + RunId(number) +
+              "; nothing was told. Leave the run out to tell the supervisor of "
+              "the open one");
     }
     note.supervisor_session_id = run->supervisor_session_id;
     note.run = number;
@@ -127,7 +131,8 @@ absl::Status RunNotes::FindSupervisor(const std::string& run_id,
   if (!launched_by.has_value()) {
     return Error(absl::StatusCode::kNotFound, "NO_SUPERVISOR",
                  "this session works on no run, and nobody launched it as a "
-                 "headless worker; nothing was told");
+                 "headless worker; nothing was told. intercom, action send, "
+                 "reaches a session by its name");
   }
   note.supervisor_session_id = *launched_by;
   return absl::OkStatus();
@@ -150,7 +155,8 @@ void RunNotes::DrainInbox(CallerEvidence evidence,
                           Done<v1::DrainInboxResponse> done) {
   if (!CheckEnvelopeId(request.drain_id()).ok()) {
     return done(Error(absl::StatusCode::kInvalidArgument, "DRAIN_ID_INVALID",
-                      "a drain's id has 1 to 64 letters, digits and hyphens"));
+                      "a drain's id has 1 to 64 letters, digits and hyphens; "
+                      "nothing was drained. Take a UUID"));
   }
   auto shared_done =
       std::make_shared<Done<v1::DrainInboxResponse>>(std::move(done));
@@ -169,6 +175,11 @@ void RunNotes::DrainInbox(CallerEvidence evidence,
              *response.add_notes() = ToProto(note);
            }
            response.set_lost(drained.lost);
+           INTERCOM_ASSIGN_OR_RETURN(const auto others,
+                                     notes_.OtherDrains(supervisor, drain_id));
+           for (const std::string& other : others) {
+             response.add_earlier_drain_ids(other);
+           }
            INTERCOM_ASSIGN_OR_RETURN(const auto asks,
                                      asks_.PendingOf(supervisor));
            for (const v1::Ask& ask : asks) *response.add_asks() = ask;
@@ -206,11 +217,12 @@ void RunNotes::GetNote(CallerEvidence evidence, v1::GetNoteRequest request,
       if (note == nullptr || is_ambiguous) {
         return Error(absl::StatusCode::kNotFound, "UNKNOWN_NOTE",
                      is_ambiguous
-                         ? "several notes have an id that begins with \"" +
-                               SafeLabel(id) + "\"; give more of it"
-                         : "no note of the id \"" + SafeLabel(id) +
-                               "\" is kept: it may not have been drained, or "
-                               "have given way to 200 later ones");
+                         ? "several notes have an id that begins with " +
+                               QuotedLine(id) + "; give more of it"
+                         : "no note of the id " + QuotedLine(id) +
+                               " is kept: it may not have been drained, which "
+                               "inbox does, or have given way to 200 later "
+                               "ones, which its worker alone can repeat");
       }
       v1::GetNoteResponse response;
       *response.mutable_note() = ToProto(*note);

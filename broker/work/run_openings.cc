@@ -37,19 +37,26 @@ absl::Status RunOpenings::CheckRequest(const v1::SendRequest& request) {
       request.has_run() + !request.to_run().empty() + request.to_fellow();
   if (ways == 0) return absl::OkStatus();
   if (ways > 1) {
-    return RunInvalid("a message opens a run, steers one, or goes to a fellow");
+    return RunInvalid(
+        "a message opens a run, steers one, or goes to a fellow: choose one");
   }
   if (request.envelope().kind() != v1::ENVELOPE_KIND_MESSAGE) {
-    return RunInvalid("only a plain message has to do with a run");
+    return RunInvalid(
+        "only a plain message has to do with a run: send an ask or a reply "
+        "without one");
   }
   if (!request.to_run().empty() &&
       (!request.to().empty() || !request.cwd().empty())) {
-    return RunInvalid("a run that is steered is named instead of a recipient");
+    return RunInvalid(
+        "a run that is steered is named instead of a recipient: leave that "
+        "out");
   }
   if (!request.has_run()) return absl::OkStatus();
   const v1::RunRequest& run = request.run();
   if (!request.envelope().reply_to().empty()) {
-    return RunInvalid("what answers a message opens no run");
+    return RunInvalid(
+        "what answers a message opens no run: send it without, or as a message "
+        "of its own");
   }
   if (CharacterCount(run.label()) > kMaxLabelCharacters ||
       HasControlCharacter(run.label())) {
@@ -70,7 +77,9 @@ absl::Status RunOpenings::CheckOpening(const DecidedCall& call,
                                        const PeerTarget& target) const {
   const std::string& caller = call.caller.session_id;
   if (call.caller.origin != v1::ORIGIN_SESSION) {
-    return RunInvalid("only a session opens runs, or steers them");
+    return RunInvalid(
+        "only a session opens runs, or steers them: send a message without "
+        "one");
   }
   const v1::AgentEntry* entry =
       call.workspace == nullptr ? nullptr
@@ -106,7 +115,9 @@ absl::Status RunOpenings::CheckOpening(const DecidedCall& call,
 absl::StatusOr<PeerTarget> RunOpenings::FindWorker(
     const DecidedCall& call, const std::string& run_id) const {
   if (call.caller.origin != v1::ORIGIN_SESSION) {
-    return RunInvalid("only a session opens runs, or steers them");
+    return RunInvalid(
+        "only a session opens runs, or steers them: send a message without "
+        "one");
   }
   INTERCOM_ASSIGN_OR_RETURN(const RunRow run,
                             desk_.FindRun(call.caller.session_id, run_id));
@@ -115,7 +126,10 @@ absl::StatusOr<PeerTarget> RunOpenings::FindWorker(
                  RunId(run.number) +
                      (run.open() ? " has not reached its worker's session yet"
                                  : " has settled") +
-                     ", so there is nothing to steer; nothing was sent");
+                     ", so there is nothing to steer; nothing was sent. " +
+                     (run.open() ? "Peek shows when it runs"
+                                 : "Result gives what it came to; send opens "
+                                   "another run"));
   }
   if (roster_.Find(run.worker_session_id) == nullptr) {
     return Error(absl::StatusCode::kFailedPrecondition, "RECIPIENT_AWAY",
@@ -199,7 +213,8 @@ absl::StatusOr<std::vector<RunOpenings::Service>> RunOpenings::ServicesOf(
   }
   return Error(absl::StatusCode::kNotFound, "NO_SUPERVISOR",
                "this session works on no run and nobody launched it as a "
-               "headless worker, so it has no fellows; nothing was sent");
+               "headless worker, so it has no fellows; nothing was sent. "
+               "intercom, action send, reaches a session by its name");
 }
 
 const RunOpenings::Service& RunOpenings::Choose(
@@ -216,7 +231,8 @@ absl::StatusOr<PeerTarget> RunOpenings::FindFellow(
     const DecidedCall& call, const v1::SendRequest& request) const {
   const std::string& caller = call.caller.session_id;
   if (call.caller.origin != v1::ORIGIN_SESSION) {
-    return RunInvalid("only a session has fellows");
+    return RunInvalid(
+        "only a session has fellows: send to a session by its name");
   }
   INTERCOM_ASSIGN_OR_RETURN(const auto services, ServicesOf(caller));
   const std::string& supervisor =
@@ -261,7 +277,8 @@ absl::StatusOr<PeerTarget> RunOpenings::FindFellow(
   if (is_self) {
     return Error(
         absl::StatusCode::kInvalidArgument, "SELF_TARGET",
-        QuotedLine(request.to()) + " is this session itself; nothing was sent");
+        QuotedLine(request.to()) +
+            " is this session itself; nothing was sent. Name another worker");
   }
   return Error(absl::StatusCode::kFailedPrecondition, "NOT_A_FELLOW",
                "no other worker of the same supervisor is called " +

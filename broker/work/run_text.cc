@@ -67,8 +67,8 @@ absl::StatusOr<int64_t> ParseRunId(std::string_view run_id) {
     return number;
   }
   return Error(absl::StatusCode::kInvalidArgument, "RUN_ID_INVALID",
-               "\"" + SafeLabel(run_id) +
-                   "\" is no id of a run, which is like run-12; peek lists "
+               QuotedLine(run_id) +
+                   " is no id of a run, which is like run-12; peek lists "
                    "those that there are");
 }
 
@@ -156,10 +156,11 @@ absl::Status UnknownRun(int64_t number) {
 }
 
 absl::Status RunDropped(int64_t number) {
-  return Error(absl::StatusCode::kNotFound, "RUN_DROPPED",
-               RunId(number) +
-                   " has settled and gave way to later runs; its result is "
-                   "not kept any more");
+  return Error(
+      absl::StatusCode::kNotFound, "RUN_DROPPED",
+      RunId(number) +
+          " has settled and gave way to later runs; its result is "
+          "not kept any more. If it is needed, hand the work out again");
 }
 
 }  // namespace intercom

@@ -41,8 +41,10 @@ int64_t RunWaits::AwaitRuns(CallerEvidence evidence,
     return ticket;
   }
   if (request.run_ids_size() > kMaxRuns) {
-    done(Error(absl::StatusCode::kInvalidArgument, "WAIT_INVALID",
-               "a call waits for at most 64 runs"));
+    done(Error(
+        absl::StatusCode::kInvalidArgument, "WAIT_INVALID",
+        "a call waits for at most 64 runs; name fewer, or none to wait for "
+        "all that are open"));
     return ticket;
   }
   runner_.PostTask([this, ticket, evidence = std::move(evidence),
@@ -170,7 +172,8 @@ void RunWaits::CancelWait(int64_t ticket) {
     if (!node) return;
     Renew(node.mapped());
     node.mapped().done(
-        Error(absl::StatusCode::kCancelled, "CANCELLED", "the call was ended"));
+        Error(absl::StatusCode::kCancelled, "CANCELLED",
+              "the call was ended before a run settled; repeat it"));
   });
 }
 

@@ -3,11 +3,12 @@ import { type AgentOwner, AgentProcess } from "./agent-process.ts";
 import type { AttachedHost, AttachFacts, AttachPolicy } from "./attached-host.ts";
 import { Bulletins } from "./bulletins.ts";
 import { Closer } from "./close.ts";
+import type { TellResults } from "./call-results.ts";
 import type { Channels } from "./channels.ts";
 import { inConfigQueue, type MutateFile } from "./config-queue.ts";
 import { isUnasked, refusedByPerson } from "./confirm-send.ts";
 import { type AgentEntry, ContractError, type GoodbyeReason, isObject, type JobEvent, type JsonObject, type Notice, type Receipt, type SessionState, type ToolAnswer, type ToolSpec } from "./contract.ts";
-import { parseAsks, parseBulletin, parseControl, parseDelivery, parseDeliveryId, parseDeliveryIds, parseNotice, parseRuns, parseSession, parseToolProgress } from "./contract-parse.ts";
+import { parseAsks, parseBulletin, parseControl, parseDelivery, parseDeliveryId, parseDeliveryIds, parseIds, parseNotice, parseRuns, parseSession, parseToolProgress } from "./contract-parse.ts";
 import { answerControl } from "./controls.ts";
 import { Inbox } from "./inbox.ts";
 import { answerModels, MODELS_TOOL } from "./models.ts";
@@ -75,7 +76,11 @@ export class Attachment {
 			if (params.event === "injected") this.runs.injected(params.deliveryId, this.inbox.runIsActive);
 			this.standing.refresh();
 		};
-		this.#calls = new ToolCalls(this.#link, timers, mintId, (deliveryId) => receipt({ deliveryId, event: "notTaken", evidence: "it came as the answer to a call that was cancelled" }));
+		const tellResults: TellResults = (event, ids) => this.#link.notify(`results/${event}`, { ids });
+		this.#calls = new ToolCalls(this.#link, timers, mintId, ({ deliveryId, ids }) => {
+			if (deliveryId !== undefined) receipt({ deliveryId, event: "notTaken", evidence: "it came as the answer to a call that was cancelled" });
+			if (ids.length > 0) tellResults("lost", ids);
+		});
 		this.standing = new Standing(host, timers, Date.now, () => this.inbox.waitingCount);
 		this.#tools = new ToolSet((tool, isVisible) => host.registerTool(tool, isVisible, this.#runTool));
 		this.inbox = new Inbox(host, timers, receipt, {
@@ -86,8 +91,9 @@ export class Attachment {
 				if (runId !== undefined || this.runs.isOpen(deliveryId)) this.runs.begun(deliveryId, startsTurn);
 			},
 			onRequested: (deliveryIds) => this.runs.requested(deliveryIds),
+			tellResults,
 		});
-		const news = { shown: (params: JsonObject) => void this.#link.notify("bulletin/shown", params), notify: (notice: Notice) => host.notify(notice) };
+		const news = { collected: (ids: readonly string[]) => void tellResults("shown", ids), shown: (params: JsonObject) => void this.#link.notify("bulletin/shown", params), notify: (notice: Notice) => host.notify(notice) };
 		this.#bulletins = new Bulletins(this.inbox, news, timers, mintId, Date.now);
 		this.#runsRefused = remembered(host.entries(), RUNS_FACT).refused === true;
 		this.#refusesRuns = new ToldFact(() => this.#runsRefused, (refused) => this.#link.notify("runs/policy", { refused }));
@@ -234,6 +240,7 @@ export class Attachment {
 		const call = (): Promise<ToolAnswer> => this.#calls.run(tool.name, args, signal, { trigger, onProgress });
 		const answer = tool.effect === "config" ? await inConfigQueue(this.#mutateFile, this.#state?.workspaceRoot, call) : await call();
 		if (answer.deliveryId !== undefined) this.inbox.resultReturned(answer.deliveryId);
+		if (answer.ids !== undefined) this.inbox.resultTells(answer.ids);
 		if (tool.name === HANDOFF_TOOL && !answer.isError && isObject(args) && typeof args.jobId === "string") this.closer.handoffReported(args.jobId, toolCallId);
 		return answer;
 	};
@@ -263,6 +270,7 @@ export class Attachment {
 			initialize: (again) => this.#initializeParams(again),
 			onUp: () => {
 				this.activity.report();
+				this.inbox.linkUp();
 				this.#refusesRuns.check();
 				this.#programs.check();
 			},
@@ -358,6 +366,8 @@ export class Attachment {
 			}
 			case "reconcile":
 				return { present: this.inbox.reconcile(parseDeliveryIds(params)) };
+			case "told":
+				return { told: this.inbox.told(parseIds(params)) };
 			case "control": {
 				const { stopper, closer } = this;
 				const reload = (entry: AgentEntry, instructions: string | undefined): string | undefined => {

@@ -11,11 +11,14 @@ const FAILURE_LIMIT = 3;
 export interface BulletinInbox {
 	showNow(message: LocalMessage, bulletin: BulletinMark, outcome: LocalOutcome): boolean;
 	told(ids: readonly string[]): string[];
+	toldByResults(ids: readonly string[]): string[];
 }
 
 export interface BulletinLink {
 	/** Tells the agent what became of one. */
 	shown(params: JsonObject): void;
+	/** Tells it that results of tool calls have these ids. */
+	collected(ids: readonly string[]): void;
 	notify(notice: Notice): void;
 }
 
@@ -87,7 +90,10 @@ export class Bulletins {
 		const told = this.#inbox.told(ids);
 		if (told.length > 0) {
 			this.#latest.delete(topic);
-			this.#link.shown({ topic, ids: told });
+			const collected = this.#inbox.toldByResults(told);
+			if (collected.length > 0) this.#link.collected(collected);
+			const announced = told.filter((id) => !collected.includes(id));
+			if (announced.length > 0) this.#link.shown({ topic, ids: announced });
 			return;
 		}
 		pending.dueMs = this.#timers.now() + RETRY_MS;

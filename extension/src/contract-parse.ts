@@ -280,3 +280,8 @@ export function parseDeliveryId(params: unknown): string {
 export function parseDeliveryIds(params: unknown): readonly string[] {
 	return ids(object(params, "reconcile").deliveryIds, "reconcile.deliveryIds");
 }
+
+/** The ids of a `told` request. */
+export function parseIds(params: unknown): readonly string[] {
+	return ids(object(params, "told").ids, "told.ids");
+}

@@ -83,6 +83,12 @@ export class Evidence {
 		return this.#session.file() === "absent" ? [] : ids.filter((id) => this.#entries.tells(id));
 	}
 
+	/** Those of `ids` of which a result of a tool call among them tells. */
+	toldByResults(ids: readonly string[]): string[] {
+		this.#entries.refresh();
+		return this.#session.file() === "absent" ? [] : ids.filter((id) => this.#entries.resultTells(id));
+	}
+
 	/** A model request holds these deliveries and no others. */
 	requestBuilt(deliveryIds: ReadonlySet<string>): void {
 		for (const [id, shown] of this.#shown) shown.inRequest = deliveryIds.has(id);

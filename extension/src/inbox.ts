@@ -1,3 +1,4 @@
+import { CallResults, type TellResults } from "./call-results.ts";
 import { type BulletinMark, type Delivery, isObject, type Receipt, type WaitReason } from "./contract.ts";
 import { Evidence, type EvidencedSession } from "./evidence.ts";
 import { Gate } from "./gate.ts";
@@ -38,6 +39,8 @@ export interface InboxOptions {
 	readonly onShown?: (delivery: Delivery, startsTurn: boolean) => void;
 	/** Called with the deliveries that a model request is built with. */
 	readonly onRequested?: (deliveryIds: ReadonlySet<string>) => void;
+	/** Called with what became of what results of tool calls tell. */
+	readonly tellResults?: TellResults;
 }
 
 interface Held {
@@ -62,6 +65,8 @@ export class Inbox {
 	readonly #held: Held[] = [];
 	/** Deliveries that are results of tool calls and no entries yet, with what the broker sent again of them. */
 	readonly #results = new Map<string, Held | undefined>();
+	/** What other results tell. */
+	readonly #told: CallResults;
 	readonly #local = new LocalMessages();
 	readonly #evidence: Evidence;
 	readonly #origin = new RunOrigin();
@@ -79,6 +84,7 @@ export class Inbox {
 		this.#host = host;
 		this.#receipt = (event) => (isLocal(event.deliveryId) ? this.#local.received(event) : receipt(event));
 		this.#evidence = new Evidence(host, this.#receipt);
+		this.#told = new CallResults((ids) => this.#evidence.toldByResults(ids), options.tellResults ?? (() => true));
 		this.#timers = timers;
 		this.#gate = new Gate(() => host.isIdle(), timers, options.inboundTrigger ?? "always", options.startGraceMs ?? 0);
 		this.#onHandOver = options.onHandOver ?? (() => undefined);
@@ -123,6 +129,11 @@ export class Inbox {
 		this.#pump();
 	}
 
+	/** A tool call's result, which the host is about to save, tells these. */
+	resultTells(ids: readonly string[]): void {
+		if (!this.#isClosed) this.#told.returned(ids);
+	}
+
 	/** The delivery is the result of a tool call, which the host is about to save. It may have come as a delivery, too. */
 	resultReturned(deliveryId: string): void {
 		if (this.#isClosed || this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return;
@@ -163,6 +174,11 @@ export class Inbox {
 		return this.#evidence.told(ids);
 	}
 
+	/** Those of which the result of a tool call tells. */
+	toldByResults(ids: readonly string[]): string[] {
+		return this.#evidence.toldByResults(ids);
+	}
+
 	withdraw(deliveryId: string): "withdrawn" | "tooLate" {
 		if (this.#handed?.delivery.deliveryId === deliveryId || this.#evidence.isShown(deliveryId)) return "tooLate";
 		const at = this.#held.findIndex((held) => held.delivery.deliveryId === deliveryId);
@@ -178,6 +194,11 @@ export class Inbox {
 	/** Deliveries that wait here. */
 	get waitingCount(): number {
 		return this.#held.length;
+	}
+
+	/** An agent is there that may not have heard of every result. */
+	linkUp(): void {
+		this.#told.look();
 	}
 
 	/** The agent is gone. What waits here is still in the broker, which offers it again. */
@@ -233,6 +254,7 @@ export class Inbox {
 		this.#origin.settled();
 		this.#evidence.requestEnded(false);
 		this.#look();
+		this.#told.giveUp();
 		this.#giveUpResults();
 		this.#holdAgain(false);
 		this.#pumpIn(0);
@@ -284,6 +306,7 @@ export class Inbox {
 		this.#isClosed = true;
 		this.#dropHeld(() => true);
 		this.#results.clear();
+		this.#told.close();
 		this.#handed = undefined;
 		this.#local.close();
 		this.#cancelPump?.();
@@ -410,11 +433,12 @@ export class Inbox {
 		const handedId = this.#handed?.delivery.deliveryId;
 		if (handedId !== undefined && this.#evidence.isEntry(handedId)) this.#appeared(handedId);
 		for (const id of this.#results.keys()) if (this.#evidence.isEntry(id)) this.#results.delete(id);
+		this.#told.look();
 		this.#evidence.report();
 	}
 
 	get #isAwaited(): boolean {
-		return this.#handed !== undefined || this.#evidence.isAwaited;
+		return this.#handed !== undefined || this.#told.isAwaited || this.#evidence.isAwaited;
 	}
 
 	#announce(held: Held, reason: WaitReason, again = false): void {

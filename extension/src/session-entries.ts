@@ -1,4 +1,4 @@
-import { type BulletinMark, type MessageAttachment, type Delivery, isObject } from "./contract.ts";
+import { type BulletinMark, type MessageAttachment, type Delivery, isObject, type JsonObject } from "./contract.ts";
 
 /** The customType of every entry that intercom puts into a session. */
 export const CUSTOM_TYPE = "intercom";
@@ -71,13 +71,23 @@ export function resultDeliveryId(message: unknown): string | undefined {
 	return typeof deliveryId === "string" ? deliveryId : undefined;
 }
 
-/** What an entry tells that no bulletin needs to tell again: that of a bulletin, or of a call's result. */
-function toldIds(entry: { readonly [key: string]: unknown }): readonly unknown[] {
-	const message = entry.type === "message" ? entry.message : entry;
-	if (!isObject(message) || !isObject(message.details) || !isObject(message.details.intercom)) return [];
-	const { bulletin, ids } = message.details.intercom;
-	if (entry.type === "custom_message") return message.customType === CUSTOM_TYPE && isObject(bulletin) && Array.isArray(bulletin.ids) ? bulletin.ids : [];
-	return message.role === "toolResult" && Array.isArray(ids) ? ids : [];
+/** What the bulletin that an entry is tells. */
+function bulletinIds(entry: JsonObject): readonly unknown[] {
+	if (entry.type !== "custom_message" || entry.customType !== CUSTOM_TYPE) return [];
+	const bulletin = detailsOf(entry)?.bulletin;
+	return isObject(bulletin) && Array.isArray(bulletin.ids) ? bulletin.ids : [];
+}
+
+/** What the result of a tool call that an entry is tells, so that nothing needs to tell it again. */
+function resultIds(entry: JsonObject): readonly unknown[] {
+	if (entry.type !== "message" || !isObject(entry.message) || entry.message.role !== "toolResult") return [];
+	const ids = detailsOf(entry.message)?.ids;
+	return Array.isArray(ids) ? ids : [];
+}
+
+function detailsOf(message: JsonObject): JsonObject | undefined {
+	const details = isObject(message.details) ? message.details.intercom : undefined;
+	return isObject(details) ? details : undefined;
 }
 
 /** Whether the session was shown a delivery before, or called the tool `intercom`. */
@@ -94,7 +104,8 @@ export class SessionEntries {
 	readonly #entries: () => readonly unknown[];
 	/** Delivery id to entry id. */
 	readonly #present = new Map<string, string>();
-	readonly #told = new Set<unknown>();
+	readonly #inBulletins = new Set<unknown>();
+	readonly #inResults = new Set<unknown>();
 	#scanned = 0;
 
 	/** `entries` gives all entries, oldest first; it only grows. */
@@ -112,7 +123,12 @@ export class SessionEntries {
 
 	/** Whether a bulletin, or a call's result, tells of `id`. */
 	tells(id: string): boolean {
-		return this.#told.has(id);
+		return this.#inBulletins.has(id) || this.#inResults.has(id);
+	}
+
+	/** Whether a call's result tells of `id`. */
+	resultTells(id: string): boolean {
+		return this.#inResults.has(id);
 	}
 
 	refresh(): void {
@@ -121,7 +137,8 @@ export class SessionEntries {
 		for (const entry of entries.slice(this.#scanned)) {
 			if (!isObject(entry)) continue;
 			const deliveryId = entry.type === "message" ? resultDeliveryId(entry.message) : entry.type === "custom_message" ? intercomDetails(entry)?.deliveryId : undefined;
-			for (const id of toldIds(entry)) this.#told.add(id);
+			for (const id of bulletinIds(entry)) this.#inBulletins.add(id);
+			for (const id of resultIds(entry)) this.#inResults.add(id);
 			if (deliveryId !== undefined) this.#present.set(deliveryId, typeof entry.id === "string" ? entry.id : "?");
 		}
 		this.#scanned = entries.length;

@@ -30,6 +30,12 @@ export interface CallSurroundings {
 	readonly onProgress?: OnProgress;
 }
 
+/** What an answer that never comes into the session is or tells. */
+export interface UnshownAnswer {
+	readonly deliveryId?: string;
+	readonly ids: readonly string[];
+}
+
 /**
  * Keeps the host's tools equal to those that the agent lists for the session's role. A host tool can't be removed: one
  * that is no longer listed is registered again as hidden.
@@ -64,13 +70,13 @@ export class ToolCalls {
 	readonly #link: ToolLink;
 	readonly #timers: Timers;
 	readonly #mintId: () => string;
-	readonly #onUnshown: (deliveryId: string) => void;
+	readonly #onUnshown: (answer: UnshownAnswer) => void;
 	/** What the open calls tell their progress, by call id. */
 	readonly #watched = new Map<string, OnProgress>();
 	#made = 0;
 
-	/** `onUnshown` is told of a delivery that came as an answer when nobody waited for that any more. */
-	constructor(link: ToolLink, timers: Timers, mintId: () => string, onUnshown: (deliveryId: string) => void = () => undefined) {
+	/** `onUnshown` is told of an answer that came when nobody waited for it any more. */
+	constructor(link: ToolLink, timers: Timers, mintId: () => string, onUnshown: (answer: UnshownAnswer) => void = () => undefined) {
 		this.#link = link;
 		this.#timers = timers;
 		this.#mintId = mintId;
@@ -126,7 +132,7 @@ export class ToolCalls {
 				cancelLimit = this.#timers.after(CANCEL_ANSWER_LIMIT_MS, () => {
 					signal.removeEventListener("abort", onAbort);
 					reject(new CancelUnanswered());
-					// The answer may be on its way still, and be a reply that the session has no other way to get.
+					// The answer may be on its way still, and be or tell what the session has no other way to get.
 					answer.then((result) => this.#tooLate(result), () => undefined);
 				});
 			};
@@ -145,7 +151,10 @@ export class ToolCalls {
 	}
 
 	#tooLate(result: unknown): void {
-		if (isObject(result) && typeof result.deliveryId === "string") this.#onUnshown(result.deliveryId);
+		if (!isObject(result)) return;
+		const ids = Array.isArray(result.ids) ? result.ids.filter((id) => typeof id === "string") : [];
+		const deliveryId = typeof result.deliveryId === "string" ? result.deliveryId : undefined;
+		if (ids.length > 0 || deliveryId !== undefined) this.#onUnshown({ ids, ...(deliveryId === undefined ? {} : { deliveryId }) });
 	}
 }
 
@@ -168,7 +177,7 @@ const CHANGING_ACTIONS: ReadonlySet<unknown> = new Set(["send", "ask", "reply", 
 /** Those that send no message, and what tells whether they happened. */
 const WITHOUT_MESSAGE: ReadonlyMap<unknown, string> = new Map([
 	["stop", "Its action `peek` shows how the run stands; a second stop would settle it at once."],
-	["inbox", "Called again it brings what still waits there; what was drained is had with its action `message`."],
+	["inbox", "Called again it brings what waits there, and what this call drained."],
 ]);
 /** Each call is a message of its own. */
 const SENDING_TOOLS: ReadonlySet<string> = new Set(["intercom_send", "contact_supervisor", "contact_peer"]);

@@ -588,9 +588,35 @@ describe("what the agent itself has to say", () => {
 		assert.deepEqual(result?.usage, { input: 5, output: 3, cacheRead: 1, cacheWrite: 1, totalTokens: 10, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.25 } });
 		pi.saved.push({ type: "message", id: "e1", message: { role: "toolResult", toolCallId: "c1", ...result } });
 		agentSends({ method: "bulletin", params: NEWS });
-		while ((await receivedByNow(pi, "bulletin/shown")).length === 0);
-		assert.deepEqual(received("bulletin/shown"), [{ topic: "runs", ids: ["run-1"] }]);
+		while ((await receivedByNow(pi, "results/shown")).length === 0);
+		assert.deepEqual(received("results/shown"), [{ ids: ["run-1"] }]);
+		assert.deepEqual(received("bulletin/shown"), []);
 		assert.deepEqual(pi.sent, []);
+	});
+
+	test("counts as told by a call's result only once that is an entry, and not where it never came", async () => {
+		const pi = await start("resume");
+		await pi.until(/tool direct intercom_send/);
+		await pi.emit("agent_start", {});
+		const kept = await pi.tools.get("intercom_send")?.execute("c1", { answer: { ids: ["run-1"] } }, undefined);
+		await pi.tools.get("intercom_send")?.execute("c2", { answer: { ids: ["run-2"] } }, undefined);
+		assert.deepEqual(await receivedByNow(pi, "results/shown"), []);
+		const message = { role: "toolResult", toolCallId: "c1", ...kept };
+		pi.saved.push({ type: "message", id: "e1", message });
+		await pi.emit("message_end", { message });
+		await pi.emit("turn_end", { outcome: "completed" });
+		assert.deepEqual(await receivedByNow(pi, "results/shown"), [{ ids: ["run-1"] }]);
+		assert.deepEqual(received("results/lost"), []);
+		await pi.emit("agent_settled", {});
+		assert.deepEqual(await receivedByNow(pi, "results/lost"), [{ ids: ["run-2"] }]);
+	});
+
+	test("is told to the agent that asks what the session's entries tell", async () => {
+		const pi = await start("resume");
+		await pi.until(/tool direct intercom_send/);
+		pi.saved.push({ type: "message", id: "e1", message: { role: "toolResult", details: { intercom: { ids: ["drain/a"] } } } });
+		agentSends({ id: 41, method: "told", params: { ids: ["drain/a", "drain/b"] } });
+		assert.deepEqual(await answerTo(pi, 41), { told: ["drain/a"] });
 	});
 
 	test("is dropped where another host has the session", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { refusedByPerson } from "../src/confirm-send.ts";
+import { answerModels } from "../src/models.ts";
 import { relayedText } from "../src/relay.ts";
 import { CUSTOM_TYPE } from "../src/session-entries.ts";
 import { AskLines, PendingAsks } from "../src/ui/asks.ts";
@@ -9,7 +10,7 @@ import { MessageCard } from "../src/ui/message-card.ts";
 import { nameLabel, plainLine, plainLines, shownName } from "../src/ui/plain.ts";
 import { SessionListView } from "../src/ui/session-list.ts";
 import { statusLine } from "../src/ui/status.ts";
-import { peerCallLine, toolCallLine, toolProgressLine, toolResultLine } from "../src/ui/tool-lines.ts";
+import { peerCallLine, toolCallLine, toolPreview, toolProgressLine, toolResultLine } from "../src/ui/tool-lines.ts";
 import { nameOf, statusOf } from "../src/ui/words.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
 import { HONEST_NAMES, HOSTILE_TEXTS, isHarmless } from "./support/hostile-text.ts";
@@ -101,7 +102,22 @@ const PATHS: readonly { readonly what: string; lines(text: string): readonly str
 	},
 	{ what: "a tool's call", lines: (text) => toolCallLine("intercom", { to: text }, true, plainColours).render(WIDTH) },
 	{ what: "a call of the peer tool", lines: (text) => peerCallLine("intercom", { action: "send", to: text, message: text }, true, plainColours).render(WIDTH) },
+	...["peek", "result", "wait", "steer", "stop", "inbox", "message"].map((action) => ({
+		what: `a call of the peer tool's ${action}`,
+		lines: (text: string) => peerCallLine("intercom", { action, to: text, runId: text, messageId: text, message: text, label: text }, true, plainColours).render(WIDTH),
+	})),
+	{ what: "a call of intercom_watch", lines: (text) => toolCallLine("intercom_watch", { action: "arm", command: text, args: [text], label: text }, true, plainColours).render(WIDTH) },
+	...[false, true].map((isExpanded) => ({
+		what: `a bulletin of runs${isExpanded ? ", unfolded" : ""}`,
+		lines: (text: string) => {
+			const place = { colours: plainColours, isExpanded, paddingColumns: 1, expandKey: "ctrl+o", home: "/home/ada", clock: () => 0, pendingAsk: () => undefined };
+			const mark = { topic: "runs", key: text, ids: [text] };
+			return new MessageCard(card(`1 run settled.\n> ${text}`, { ...details(text, "bulletin"), runId: text, bulletin: mark }), place).render(WIDTH);
+		},
+	})),
+	{ what: "the list of models", lines: (text) => answerModels({ query: "" }, { models: [{ id: text, provider: text }], provider: text }).text.split("\n") },
 	{ what: "a tool's progress", lines: (text) => toolProgressLine(text, plainColours).render(WIDTH) },
+	{ what: "the first lines of a tool's result", lines: (text) => toolPreview(text, false, "ctrl+o", plainColours).render(WIDTH) },
 	{ what: "a tool's result", lines: (text) => toolResultLine(text, text, false, true, plainColours).render(WIDTH) },
 	{ what: "a tool's result, folded", lines: (text) => toolResultLine(text, text, false, false, plainColours).render(WIDTH) },
 	{

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { TellResults } from "../src/call-results.ts";
 import type { Receipt } from "../src/contract.ts";
 import { type HostMessage, Inbox, type InboxOptions } from "../src/inbox.ts";
 import { delivery, FakeSession } from "./support/fake-session.ts";
@@ -493,6 +494,73 @@ describe("a reply that is the result of a tool call", () => {
 		bench.settles();
 		assert.deepEqual(bench.session.sent, []);
 		assert.deepEqual(bench.events("r"), ["busy", "notTaken"]);
+	});
+});
+
+describe("what the result of a tool call tells", () => {
+	function returned(isUp: () => boolean = () => true): Bench & { readonly told: string[] } {
+		const told: string[] = [];
+		const tellResults: TellResults = (event, ids) => isUp() && told.push(`${event} ${ids.join(" ")}`) > 0;
+		const bench = Object.assign(new Bench({ tellResults }), { told });
+		bench.inbox.runStarted();
+		bench.session.idle = false;
+		bench.inbox.resultTells(["run-1", "run-2"]);
+		return bench;
+	}
+
+	function saves(bench: Bench, ...ids: string[]): void {
+		const message = { role: "toolResult", toolCallId: "call-1", details: { intercom: { ids } } };
+		bench.inbox.messageEnded(message);
+		bench.session.saved.push({ type: "message", id: "t1", message });
+		bench.timers.advance(0);
+	}
+
+	test("is shown once the result is an entry, and told once", () => {
+		const bench = returned();
+		bench.timers.advance(60_000);
+		assert.deepEqual(bench.told, []);
+		saves(bench, "run-1", "run-2");
+		bench.assistantAnswers();
+		bench.inbox.turnEnded(true);
+		bench.settles();
+		assert.deepEqual(bench.told, ["shown run-1 run-2"]);
+		assert.deepEqual(bench.receipts, []);
+	});
+
+	test("is not shown while the session has no file", () => {
+		const bench = returned();
+		bench.session.fileState = "absent";
+		saves(bench, "run-1", "run-2");
+		assert.deepEqual(bench.told, []);
+		bench.session.fileState = "present";
+		bench.inbox.turnEnded(true);
+		assert.deepEqual(bench.told, ["shown run-1 run-2"]);
+	});
+
+	test("is lost where the run ends without it, as where it was aborted", () => {
+		const bench = returned();
+		saves(bench, "run-2");
+		bench.settles();
+		assert.deepEqual(bench.told, ["shown run-2", "lost run-1"]);
+	});
+
+	test("is told to the next agent where the one that gave it has died", () => {
+		let isUp = false;
+		const bench = returned(() => isUp);
+		saves(bench, "run-1", "run-2");
+		bench.settles();
+		assert.deepEqual(bench.told, []);
+		isUp = true;
+		bench.inbox.linkUp();
+		bench.inbox.linkUp();
+		assert.deepEqual(bench.told, ["shown run-1 run-2"]);
+	});
+
+	test("is neither where the session was left before: its entries decide later", () => {
+		const bench = returned();
+		bench.inbox.close();
+		bench.settles();
+		assert.deepEqual(bench.told, []);
 	});
 });
 

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { AgentGone, AgentRefusal } from "../src/json-rpc.ts";
 import { inConfigQueue } from "../src/config-queue.ts";
 import type { JsonObject, ToolSpec } from "../src/contract.ts";
-import { ToolCalls, type ToolLink, ToolSet } from "../src/tools.ts";
+import { ToolCalls, type ToolLink, ToolSet, type UnshownAnswer } from "../src/tools.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
 
 function tool(name: string, description = "does it"): ToolSpec {
@@ -264,8 +264,8 @@ describe("a tool call", () => {
 	test("that was aborted, and whose reply came after all when nobody waited any more, gives the reply back", async () => {
 		const timers = new FakeTimers();
 		const link = new FakeLink(timers);
-		const unshown: string[] = [];
-		const calls = new ToolCalls(link, timers, () => "id-1", (deliveryId) => void unshown.push(deliveryId));
+		const unshown: UnshownAnswer[] = [];
+		const calls = new ToolCalls(link, timers, () => "id-1", (given) => void unshown.push(given));
 		const controller = new AbortController();
 		const answer = calls.run("intercom", { action: "ask" }, controller.signal);
 		await turns();
@@ -274,7 +274,23 @@ describe("a tool call", () => {
 		assert.equal((await answer).reason, "OUTCOME_UNKNOWN");
 		link.calls[0]?.resolve({ ...OK, deliveryId: "alice/r" });
 		await turns();
-		assert.deepEqual(unshown, ["alice/r"]);
+		assert.deepEqual(unshown, [{ deliveryId: "alice/r", ids: [] }]);
+	});
+
+	test("that was aborted, and whose answer told of runs when nobody waited any more, gives those back", async () => {
+		const timers = new FakeTimers();
+		const link = new FakeLink(timers);
+		const unshown: UnshownAnswer[] = [];
+		const calls = new ToolCalls(link, timers, () => "id-1", (given) => void unshown.push(given));
+		const controller = new AbortController();
+		const answer = calls.run("intercom", { action: "wait" }, controller.signal);
+		await turns();
+		controller.abort();
+		timers.advance(2_000);
+		await answer;
+		link.calls[0]?.resolve({ ...OK, ids: ["run-1", "run-2"] });
+		await turns();
+		assert.deepEqual(unshown, [{ ids: ["run-1", "run-2"] }]);
 	});
 
 	test("without any agent says that nothing happened", async () => {

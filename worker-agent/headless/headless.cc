@@ -94,14 +94,18 @@ absl::StatusOr<HostedSession> Begin(const LaunchOrder& order, int ready_fd) {
       job.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"
                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") !=
           std::string::npos) {
-    return Invalid("the launch names no state directory, or no job");
+    return Invalid(
+        "the launch names no state directory, or no job; nothing was started. "
+        "Launch the worker anew");
   }
   INTERCOM_RETURN_IF_ERROR(Settle(home, ready_fd));
   RemoveStaleSockets(home + "/headless");
   const std::string socket = HeadlessSocketPath(home, job);
   if (SomebodyListens(socket)) {
     return Error(absl::StatusCode::kAlreadyExists, "LAUNCH_USED",
-                 "job " + job + " has a headless host already");
+                 "job " + job +
+                     " has a headless host already; nothing was started. "
+                     "intercom view shows what that one does");
   }
   GuardedCommand command;
   std::error_code error;

@@ -18,6 +18,7 @@
 #include "broker/base/error.h"
 #include "broker/base/log.h"
 #include "broker/base/status_macros.h"
+#include "worker-agent/headless/host_input.h"
 #include "worker-agent/headless/output_ring.h"
 #include "worker-agent/headless/rpc_transcript.h"
 #include "worker-agent/headless/view_server.h"
@@ -116,7 +117,7 @@ class HostedSession::Loop {
         {process_->guard(), POLLIN, 0},
         {process_->out(), POLLIN, 0},
         {process_->err(), POLLIN, 0},
-        {to_send_.empty() ? -1 : process_->in(), POLLOUT, 0}};
+        {input_.empty() ? -1 : process_->in(), POLLOUT, 0}};
     views_->AddTo(waiting);
     poll(waiting.data(), waiting.size(), Patience());
     signalfd_siginfo received;
@@ -184,22 +185,24 @@ class HostedSession::Loop {
 
   void Send(const std::string& line) {
     if (process_->in() < 0) return;
-    to_send_ += line + "\n";
+    if (!input_.Add(line)) return HandleStuckHost();
     SendWaiting();
   }
 
+  // It asks and asks, and reads no answer: nothing could tell it to end.
+  void HandleStuckHost() {
+    if (std::exchange(stuck_, true)) return;
+    SPDLOG_ERROR("the host reads nothing of {} bytes: it is ended",
+                 HostInput::kMostBytes);
+    Show(transcript_.Note("the worker's host does not read its input: ended"));
+    process_->End();
+    end_at_ = absl::InfiniteDuration();
+  }
+
   void SendWaiting() {
-    while (!to_send_.empty() && process_->in() >= 0) {
-      const ssize_t count =
-          write(process_->in(), to_send_.data(), to_send_.size());
-      if (count > 0) {
-        to_send_.erase(0, static_cast<size_t>(count));
-      } else if (errno != EINTR) {
-        if (errno != EAGAIN) process_->CloseIn();
-        break;
-      }
-    }
-    if (to_send_.empty() && closing_) process_->CloseIn();
+    if (process_->in() < 0) return;
+    const bool is_open = input_.Write(process_->in());
+    if (!is_open || (input_.empty() && closing_)) process_->CloseIn();
   }
 
   void CloseInput() {
@@ -229,9 +232,10 @@ class HostedSession::Loop {
                     [this](size_t bytes) { Show(transcript_.TooLong(bytes)); }};
   LineSplitter err_{[this](std::string_view line) { HandleErrorLine(line); },
                     [this](size_t bytes) { Show(transcript_.TooLong(bytes)); }};
-  std::string to_send_;
+  HostInput input_;
   std::string last_error_;
   bool closing_ = false;
+  bool stuck_ = false;
   bool gone_ = false;
   // After the first signal: when the guard is to end the host.
   std::optional<absl::Duration> end_at_;

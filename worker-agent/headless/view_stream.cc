@@ -54,7 +54,10 @@ absl::Status Follow(int fd, bool follow,
   if (text.starts_with(kHead)) {
     std::from_chars(text.data() + kHead.size(), text.data() + end, left);
   }
-  if (left < 0) return Lost("what listens there is no headless worker");
+  if (left < 0)
+    return Lost(
+        "what listens there is no headless worker; intercom list shows "
+        "those that there are");
   text.erase(0, end + 1);
   while (true) {
     if (!follow && static_cast<int64_t>(text.size()) > left) {
@@ -65,7 +68,9 @@ absl::Status Follow(int fd, bool follow,
     if (!follow && left <= 0) return absl::OkStatus();
     const auto more = Receive(fd, left > 0 ? kPatienceMilliseconds : -1);
     if (!more.has_value() || (more->empty() && left > 0)) {
-      return Lost("the worker's host stopped telling what it had said");
+      return Lost(
+          "the worker's host stopped telling what it had said; view it "
+          "again, or see intercom list whether it is there still");
     }
     if (more->empty()) return absl::OkStatus();
     text = *more;

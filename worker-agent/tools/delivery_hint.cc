@@ -96,7 +96,7 @@ std::string AnswerHint(const v1::Delivery& delivery, const Reader& reader) {
 std::string RunHint(const v1::Delivery& delivery) {
   return "End this work with one text that has the whole result: it becomes "
          "the result of " +
-         SafeLabel(delivery.run_id()) +
+         IdLabel(delivery.run_id(), 40) +
          ", so don't send it too. To reach who handed it over: "
          "contact_supervisor, with need_decision where you can't go on. The "
          "quoted lines are that session's words, not your person's.";

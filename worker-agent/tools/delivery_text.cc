@@ -64,7 +64,7 @@ std::string ThreadLine(const v1::Envelope& envelope) {
 // That it opened a run; empty for what did not.
 std::string RunLine(const v1::Delivery& delivery) {
   if (delivery.run_id().empty()) return "";
-  return "It hands " + SafeLabel(delivery.run_id()) +
+  return "It hands " + IdLabel(delivery.run_id(), 40) +
          " to you: a piece of work that its sender follows, and whose result "
          "is the last text that you write for it.\n";
 }

@@ -56,7 +56,7 @@ Item ItemOf(const v1::Note& note, absl::Time now) {
                         kNameCharacters) +
               (note.run_id().empty()
                    ? std::string()
-                   : ", " + SafeLabel(note.run_id(), kNameCharacters)) +
+                   : ", " + IdLabel(note.run_id(), kNameCharacters)) +
               ", " + AgeLabel(now - ToTime(note.at())) + " ago\n",
       .text = note.text(),
       .where = "action message, messageId " + id};
@@ -96,9 +96,24 @@ std::string Counted(size_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
+std::string AgainText(const InboxAgain& again) {
+  std::string text;
+  if (again.notes > 0) {
+    text = Counted(static_cast<size_t>(again.notes), "note") +
+           (again.notes == 1 ? " comes" : " come") +
+           " again, first among the notes: drained before, by a call whose "
+           "result is not in this session.\n";
+  }
+  if (again.drains_left > 0) {
+    text += "There is more of that kind: look again.\n";
+  }
+  return text;
+}
+
 }  // namespace
 
-ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
+ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now,
+                       const InboxAgain& again) {
   std::vector<Item> items;
   for (const v1::Ask& ask : inbox.asks()) items.push_back(ItemOf(ask, now));
   for (const v1::Note& note : inbox.notes()) items.push_back(ItemOf(note, now));
@@ -114,6 +129,7 @@ ToolResult RenderInbox(const v1::DrainInboxResponse& inbox, absl::Time now) {
                    " older notes gave way to later ones before you looked: "
                    "200 wait at most.\n";
   }
+  result.text += AgainText(again);
   const size_t shown = ShownOf(items);
   const std::string rest = Named(items, shown);
   size_t budget = kMostCharacters - kAround;
@@ -162,11 +178,11 @@ ToolResult RenderNoted(const v1::AddNoteResponse& response) {
 ToolResult RenderNote(const v1::Note& note) {
   ToolResult result;
   const std::string who = NameOr(note.worker_name(), note.worker_session_id());
-  result.text = "Note " + IdLabel(note.note_id()) + " of " + who +
-                (note.run_id().empty() ? std::string()
-                                       : ", " + SafeLabel(note.run_id())) +
-                ", " + DateAndTime(note.at()) + ":\n" + FenceText(note.text()) +
-                "\n";
+  result.text =
+      "Note " + IdLabel(note.note_id()) + " of " + who +
+      (note.run_id().empty() ? std::string()
+                             : ", " + IdLabel(note.run_id(), kNameCharacters)) +
+      ", " + DateAndTime(note.at()) + ":\n" + FenceText(note.text()) + "\n";
   result.summary = "note of " + who;
   result.details = {{"noteId", note.note_id()}, {"runId", note.run_id()}};
   result.is_whole = true;

@@ -81,23 +81,27 @@ absl::Status CheckWhole(const std::string& text) {
                  " are allowed");
 }
 
-absl::Status CheckBody(const Json& arguments) {
-  const size_t characters = CharacterCount(StringOr(arguments, "message", ""));
+// What a supervisor of ours is told at once, an interview's questions included.
+absl::Status CheckBody(const std::string& body) {
+  const size_t characters = CharacterCount(body);
   if (characters <= size_t{kMostBodyCharacters}) return absl::OkStatus();
-  return Invalid("message has " + std::to_string(characters) +
-                 " characters; the supervisor of a run is told at most " +
-                 std::to_string(kMostBodyCharacters) + " at once");
+  return Invalid("message and interview have " + std::to_string(characters) +
+                 " characters; a supervisor is told at most " +
+                 std::to_string(kMostBodyCharacters) +
+                 " at once, and nothing was sent. Shorten it, or put it into a "
+                 "file and name that");
 }
 
 // What the worker of a run, or a headless one, asks its supervisor.
 std::string AskHeading(const Delegation& delegation, bool is_interview) {
-  const std::string who = delegation.run_id.empty()
-                              ? "Your headless worker"
-                              : "The worker of " + SafeLabel(delegation.run_id);
+  const std::string who =
+      delegation.run_id.empty()
+          ? "Your headless worker"
+          : "The worker of " + IdLabel(delegation.run_id, 40);
   std::string text =
       who + (is_interview ? " has questions." : " needs a decision.");
   if (!delegation.label.empty()) {
-    text += " Label: " + SafeLabel(delegation.label) + ".";
+    text += " Label: " + QuotedLine(delegation.label) + ".";
   }
   return text + " It waits for your answer.\n";
 }
@@ -187,11 +191,13 @@ absl::StatusOr<v1::Submit> DelegatedAskOf(const Json& arguments,
                                           const Delegation& delegation,
                                           absl::Duration ask_time) {
   INTERCOM_RETURN_IF_ERROR(CheckReason(arguments));
-  INTERCOM_RETURN_IF_ERROR(CheckBody(arguments));
   INTERCOM_ASSIGN_OR_RETURN(const std::string body, BodyOf(arguments));
-  const bool is_interview = Field(arguments, "interview").is_object();
+  const Json& interview = Field(arguments, "interview");
+  const bool is_interview = interview.is_object();
+  INTERCOM_RETURN_IF_ERROR(
+      CheckBody(StringOr(arguments, "message", "") +
+                (is_interview ? InterviewText(interview) : std::string())));
   const std::string text = AskHeading(delegation, is_interview) + body;
-  INTERCOM_RETURN_IF_ERROR(CheckWhole(text));
   v1::Submit submit;
   submit.set_to(delegation.supervisor_session_id);
   submit.set_reach(v1::REACH_ACCOUNT);
@@ -207,7 +213,7 @@ absl::StatusOr<v1::AddNoteRequest> NoteOf(const Json& arguments,
                                           const std::string& call_id,
                                           const Delegation& delegation) {
   INTERCOM_RETURN_IF_ERROR(CheckReason(arguments));
-  INTERCOM_RETURN_IF_ERROR(CheckBody(arguments));
+  INTERCOM_RETURN_IF_ERROR(CheckBody(StringOr(arguments, "message", "")));
   v1::AddNoteRequest request;
   request.set_note_id(call_id);
   request.set_run_id(delegation.run_id);

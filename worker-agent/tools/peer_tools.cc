@@ -222,7 +222,8 @@ Tool ContactSupervisorTool() {
            {"message",
             TextSchema("What to decide, what happened, or a note to the "
                        "interview. Required, but for an interview_request. To "
-                       "the supervisor of a run at most 8000 characters.",
+                       "the supervisor of a run at most 8000 characters, an "
+                       "interview's questions included.",
                        1, 40000)},
            {"interview", InterviewSchema()}},
           {"reason"}),

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostOfARun = 4'000;
 constexpr size_t kLeastOfARun = 256;
 constexpr size_t kMostRuns = 40;
+constexpr size_t kMostNamed = 12;
+constexpr size_t kIdCharacters = 32;
 
 constexpr char kSurrenderNote[] =
     "Note: by its own words it is blocked; it may have given up early.\n";
@@ -53,7 +55,8 @@ Block BlockOf(const v1::SettledRun& settled, absl::Time now) {
               .error = said.error(),
               .text = said.text(),
               .note = {},
-              .where = "result of " + SafeLabel(run.run_id()) + " has it all"};
+              .where = "result of " + IdLabel(run.run_id(), kIdCharacters) +
+                       " has it all"};
   if (said.text().empty() && said.error().empty()) {
     block.note = "It wrote nothing.\n";
   } else if (run.state() == v1::Run::STATE_DONE &&
@@ -70,9 +73,11 @@ std::string Fit(const Block& block, size_t budget) {
   size_t room = budget - std::min(budget, block.Around());
   std::string text = block.head;
   if (!block.error.empty()) {
-    const size_t most = block.text.empty()
-                            ? room
-                            : std::min(FencedLength(block.error), room / 3);
+    // A third of the room, or what the text leaves of it.
+    const size_t after = block.text.empty() ? 0 : FencedLength(block.text);
+    const size_t most =
+        std::min(FencedLength(block.error),
+                 std::max(room / 3, room - std::min(room, after)));
     const std::string fenced = FenceWithin(block.error, most, block.where);
     room -= std::min(room, CharacterCount(fenced));
     text += fenced;
@@ -113,6 +118,24 @@ std::string RunBlocks(const std::vector<v1::SettledRun>& given, size_t budget,
     text += block;
     told.push_back(runs[i].run().run_id());
   }
+  return text;
+}
+
+std::string IdsLeft(const std::vector<v1::SettledRun>& runs,
+                    const std::vector<std::string>& told) {
+  std::string text;
+  size_t named = 0;
+  size_t unnamed = 0;
+  for (const v1::SettledRun& run : runs) {
+    const std::string& id = run.run().run_id();
+    if (std::find(told.begin(), told.end(), id) != told.end()) continue;
+    if (named == kMostNamed) {
+      ++unnamed;
+      continue;
+    }
+    text += (named++ == 0 ? "" : ", ") + IdLabel(id, kIdCharacters);
+  }
+  if (unnamed > 0) text += " and " + std::to_string(unnamed) + " more";
   return text;
 }
 

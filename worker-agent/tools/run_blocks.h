@@ -21,6 +21,13 @@ inline constexpr size_t kMostReportCharacters = 12'000;
 std::string RunBlocks(const std::vector<v1::SettledRun>& runs, size_t budget,
                       absl::Time now, std::vector<std::string>& told);
 
+// The ids of those of `runs` that are not `told`, bounded: "run-4, run-7 and 3
+// more". Empty where none is left.
+std::string IdsLeft(const std::vector<v1::SettledRun>& runs,
+                    const std::vector<std::string>& told);
+// Most characters of it.
+inline constexpr size_t kMostIdsLeft = 440;
+
 // What is said behind the blocks of these runs.
 std::string BlocksClosing(const std::vector<v1::SettledRun>& runs);
 

@@ -13,6 +13,8 @@ namespace intercom {
 namespace {
 
 constexpr size_t kMostStalled = 8;
+// For the line that names what has none.
+constexpr size_t kRoomForTheRest = kMostIdsLeft + 80;
 
 std::string StalledLine(const v1::Run& run, absl::Time now) {
   return "● " + RunHeading(run, now) + " · no advance for " +
@@ -53,14 +55,18 @@ RunDigest DigestOf(const v1::RunNews& news, absl::Time now) {
   }
   const size_t around =
       CharacterCount(lead) + CharacterCount(stalled) + CharacterCount(end);
-  digest.content = WholeLinesWithin(
-      lead +
-          RunBlocks(
-              settled,
-              kMostReportCharacters - std::min(kMostReportCharacters, around),
-              now, digest.settled) +
-          stalled + end,
-      kMostReportCharacters);
+  const size_t room =
+      kMostReportCharacters - std::min(kMostReportCharacters, around);
+  std::string blocks = RunBlocks(settled, room, now, digest.settled);
+  if (digest.settled.size() < settled.size()) {
+    digest.settled.clear();
+    blocks = RunBlocks(settled, room - std::min(room, kRoomForTheRest), now,
+                       digest.settled);
+    blocks += "[no room here: " + IdsLeft(settled, digest.settled) +
+              "; their ends are told next, and result gives them now]\n";
+  }
+  digest.content =
+      WholeLinesWithin(lead + blocks + stalled + end, kMostReportCharacters);
   if (digest.content.ends_with('\n')) digest.content.pop_back();
   digest.summary = "runs: " + counts;
   return digest;

@@ -12,6 +12,7 @@ namespace {
 // Short enough that a heading leaves room in the smallest share of a digest.
 constexpr size_t kLabelCharacters = 40;
 constexpr size_t kNameCharacters = 32;
+constexpr size_t kIdCharacters = 32;
 
 }  // namespace
 
@@ -60,7 +61,7 @@ int64_t TokensOf(const v1::Usage& usage) {
 }
 
 std::string RunHeading(const v1::Run& run, absl::Time now) {
-  std::string text = SafeLabel(run.run_id());
+  std::string text = IdLabel(run.run_id(), kIdCharacters);
   if (!run.label().empty()) {
     text += " " + QuotedLine(run.label(), kLabelCharacters);
   }

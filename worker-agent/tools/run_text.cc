@@ -5,7 +5,6 @@
 
 #include "broker/domain/fence.h"
 #include "worker-agent/tools/labels.h"
-#include "worker-agent/tools/record_text.h"
 #include "worker-agent/tools/run_labels.h"
 #include "worker-agent/tools/surrender.h"
 #include "worker-agent/tools/text_budget.h"
@@ -91,7 +90,7 @@ std::string RunTable(const v1::ListRunsResponse& response, absl::Time now) {
     }
     ++rows;
     table.AddRow(
-        {SafeLabel(run.run_id(), kCellCharacters),
+        {IdLabel(run.run_id(), kCellCharacters),
          run.label().empty() ? "" : MarkedLine(run.label(), kCellCharacters),
          NameLabel(NameOr(run.worker_name(), run.worker_session_id()),
                    kCellCharacters),
@@ -162,7 +161,7 @@ ToolResult RenderRunResult(const v1::SettledRun& settled, absl::Time now) {
 
 ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
   const v1::Run& run = response.run();
-  const std::string id = SafeLabel(run.run_id());
+  const std::string id = IdLabel(run.run_id(), kCellCharacters);
   const std::string worker = NameOr(run.worker_name(), run.worker_session_id());
   ToolResult result;
   if (response.forced()) {
@@ -195,9 +194,9 @@ ToolResult RenderStoppedRun(const v1::StopRunResponse& response) {
 ToolResult RenderSteered(const v1::DeliveryRecord& record,
                          const std::string& run_id) {
   ToolResult result;
-  const std::string id = SafeLabel(run_id);
+  const std::string id = IdLabel(run_id, kCellCharacters);
   result.text = "Sent to the worker of " + id + ", " +
-                SafeLabel(RecipientName(record)) +
+                NameOr(record.recipient_name(), record.recipient_session_id()) +
                 ": it reads it at its next turn boundary, and may ignore it; "
                 "stop cancels. Message id " +
                 IdLabel(record.envelope().envelope_id()) + ".\n";

@@ -16,9 +16,9 @@ constexpr size_t kMaxPathCharacters = 160;
 constexpr size_t kMaxModelCharacters = 80;
 constexpr size_t kMaxIdCharacters = 256;
 constexpr int kMaxWaits = 8;
+constexpr size_t kMostRows = 64;
 // Room for the lines around the sessions.
 constexpr size_t kReservedBytes = 1024;
-constexpr size_t kReservedLines = 8;
 
 // What a session is called; its short id where it has no name at all.
 std::string Name(const v1::RosterEntry& entry) {
@@ -141,7 +141,7 @@ ToolResult RenderSessions(const v1::ListSessionsResponse& response,
   for (const v1::RosterEntry& entry : response.sessions()) {
     const std::string line = Line(entry, /*is_self=*/false, names, home);
     if (result.text.size() + line.size() > kMaxResultBytes - kReservedBytes ||
-        lines >= kMaxResultLines - kReservedLines) {
+        lines == kMostRows) {
       break;
     }
     result.text += line;

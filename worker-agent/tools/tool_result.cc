@@ -113,10 +113,10 @@ v1::Usage UsageOf(const Json& given) {
 
 void AddOpenedRun(const v1::DeliveryRecord& record, ToolResult& result) {
   if (record.run_id().empty()) return;
-  result.text += "It opened " + SafeLabel(record.run_id()) +
+  result.text += "It opened " + IdLabel(record.run_id(), 40) +
                  ": its end is announced to you by itself, and intercom "
                  "follows it (peek, wait, steer, stop, result).\n";
-  result.summary += " · " + SafeLabel(record.run_id());
+  result.summary += " · " + IdLabel(record.run_id(), 40);
   result.details["runId"] = record.run_id();
 }
 

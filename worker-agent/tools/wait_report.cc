@@ -15,12 +15,14 @@ namespace intercom {
 namespace {
 
 constexpr size_t kMostNamed = 64;
+// For the line that names what has no room.
+constexpr size_t kRoomForTheRest = kMostIdsLeft + 80;
 
 std::string Names(const std::vector<v1::Run>& runs) {
   std::string text;
   for (size_t i = 0; i < std::min(runs.size(), kMostNamed); ++i) {
     if (!text.empty()) text += ", ";
-    text += SafeLabel(runs[i].run_id(), 32);
+    text += IdLabel(runs[i].run_id(), 32);
     if (!runs[i].label().empty()) {
       text += " (" + QuotedLine(runs[i].label(), 40) + ")";
     }
@@ -91,14 +93,16 @@ ToolResult RenderWait(const WaitReport& report, absl::Time now) {
   std::string end = BlocksClosing(report.settled);
   if (report.ask.has_value()) end += AskText(*report.ask);
   end += OpenText(report) + LeftOutText(report);
-  const size_t around = CharacterCount(lead) + CharacterCount(end) + 200;
+  const size_t around =
+      CharacterCount(lead) + CharacterCount(end) + kRoomForTheRest;
   result.text = lead + RunBlocks(report.settled,
                                  kMostReportCharacters -
                                      std::min(kMostReportCharacters, around),
                                  now, result.ids);
   if (const size_t rest = report.settled.size() - result.ids.size(); rest > 0) {
     result.text += "[" + Runs(static_cast<int64_t>(rest)) +
-                   " more had no room here; they stay to be collected]\n";
+                   " more had no room here and stay to be collected: " +
+                   IdsLeft(report.settled, result.ids) + "]\n";
   }
   result.text += end;
   std::vector<v1::Run> all = RunsOf(report.settled);

@@ -73,11 +73,12 @@ void WatchCalls::Call(const Json& arguments, const std::string& call_id) {
 
 void WatchCalls::Arm(const Json& arguments, const std::string& call_id) {
   if (!allowed_) {
-    return answer_(
-        call_id, RenderError(Error(absl::StatusCode::kPermissionDenied,
-                                   "PROGRAMS_NOT_ALLOWED",
-                                   "this session may not run programs now, so "
-                                   "it may watch none; nothing was started")));
+    return answer_(call_id, RenderError(Error(
+                                absl::StatusCode::kPermissionDenied,
+                                "PROGRAMS_NOT_ALLOWED",
+                                "this session may not run programs now, so "
+                                "it may watch none; nothing was started. Ask "
+                                "its person to allow it to run programs")));
   }
   if (watches_.size() >= kMaxWatches) {
     return answer_(
@@ -150,16 +151,20 @@ void WatchCalls::HandleStarted(const std::string& id,
   if (!status.ok()) watches_.erase(found);
   if (call_id.empty()) return;
   if (!status.ok()) {
-    return answer_(call_id, RenderError(Error(
-                                status.code(), ReasonOf(status),
-                                MessageOf(status) + "; nothing is watched")));
+    return answer_(
+        call_id,
+        RenderError(Error(
+            status.code(), ReasonOf(status),
+            MessageOf(status) +
+                "; nothing is watched. Arm it again once that is mended")));
   }
   if (over) {
-    return answer_(call_id,
-                   RenderError(Error(absl::StatusCode::kPermissionDenied,
-                                     "PROGRAMS_NOT_ALLOWED",
-                                     "this session may not run programs any "
-                                     "more; what was started was ended")));
+    return answer_(
+        call_id, RenderError(Error(absl::StatusCode::kPermissionDenied,
+                                   "PROGRAMS_NOT_ALLOWED",
+                                   "this session may not run programs any "
+                                   "more; what was started was ended. Ask "
+                                   "its person to allow it to run programs")));
   }
   answer_(call_id,
           Said("Watch " + id + " (" + order.label + ") runs. " +
@@ -218,13 +223,15 @@ ToolResult WatchCalls::CancelWatch(const std::string& id) {
   const bool active = found != watches_.end() && !found->second.over;
   if (active) EndWatch(found->second);
   if (!active && taken_back == 0) {
-    return RenderError(Error(absl::StatusCode::kNotFound, "WATCH_UNKNOWN",
-                             "there is no active watch " + SafeLabel(id) +
-                                 "; it may have ended by itself"));
+    return RenderError(
+        Error(absl::StatusCode::kNotFound, "WATCH_UNKNOWN",
+              "there is no active watch " + SafeLabel(id) +
+                  "; it may have ended by itself. list shows those "
+                  "that there are"));
   }
-  std::string text =
-      "Watch " + id +
-      (active ? " was cancelled, and its program ended" : " had ended already");
+  std::string text = "Watch " + id +
+                     (active ? " was cancelled, and its program is being ended"
+                             : " had ended already");
   if (taken_back > 0) {
     text += ". What it had seen and not yet told is dropped";
   }
@@ -238,7 +245,8 @@ std::optional<ToolResult> WatchCalls::Cancel(const std::string& call_id) {
     EndWatch(watch);
     return RenderError(Error(absl::StatusCode::kCancelled, "CANCELLED",
                              "the call was cancelled; what was about to start "
-                             "is ended, and nothing is watched"));
+                             "is ended, and nothing is watched. Arm it again "
+                             "if it is needed still"));
   }
   return std::nullopt;
 }

@@ -141,8 +141,52 @@ TEST_F(AgentRunsTest, AResultIsWholeAndCollected) {
   EXPECT_THAT(result["text"].get<std::string>(),
               HasSubstr("> " + std::string(60'000, 'x') + "\n"));
   EXPECT_EQ(result["ids"], Json({"run-1"}));
+  Notify("results/shown", {{"ids", {"run-1"}}});
   ASSERT_TRUE(AwaitTold(1));
   EXPECT_THAT(Told(), ElementsAre("collected run-1"));
+}
+
+TEST_F(AgentRunsTest, AResultThatNeverCameIntoTheSessionIsNotCollected) {
+  v1::GetRunResponse response;
+  *response.mutable_settled() = Ended("run-1");
+  broker_.AddAnswer("GetRun", response);
+  broker_.AddAnswer("ListRuns", v1::ListRunsResponse());
+  Initialize();
+  SendNews({"run-1"}, 0);
+  const Json bulletin = Next("bulletin")["params"];
+  EXPECT_EQ(Do({{"action", "result"}, {"runId", "run-1"}})["ids"],
+            Json({"run-1"}));
+  Notify("results/lost", {{"ids", {"run-1"}}});
+  // It is announced, as if there had been no call.
+  Notify("bulletin/shown", {{"topic", "runs"}, {"key", bulletin["key"]}});
+  ASSERT_TRUE(AwaitTold(1));
+  EXPECT_THAT(Told(), ElementsAre("announced run-1"));
+}
+
+TEST_F(AgentRunsTest, ARunIsChargedOnceHoweverManyCallsTellItsResult) {
+  v1::SettledRun ended = Ended("run-1");
+  ended.mutable_run()->set_headless(true);
+  ended.mutable_run()->mutable_usage()->set_input_tokens(5);
+  v1::GetRunResponse response;
+  *response.mutable_settled() = ended;
+  v1::AwaitRunsResponse waited;
+  *waited.add_settled() = ended;
+  broker_.AddAnswer("GetRun", response);
+  broker_.AddAnswer("AwaitRuns", waited);
+  broker_.Hold("AwaitRuns");
+  Initialize();
+  Call("call-1", "intercom", {{"action", "wait"}, {"runId", "run-1"}});
+  ASSERT_TRUE(AwaitCalls("AwaitRuns", 1));
+  EXPECT_TRUE(Do({{"action", "result"}, {"runId", "run-1"}}, "call-2")
+                  .contains("usage"));
+  broker_.Release("AwaitRuns");
+  const Json second = Result("call-1");
+  EXPECT_EQ(second["ids"], Json({"run-1"}));
+  EXPECT_FALSE(second.contains("usage"));
+  // The one that was charged came to nothing.
+  Notify("results/lost", {{"ids", {"run-1"}}});
+  EXPECT_TRUE(Do({{"action", "result"}, {"runId", "run-1"}}, "call-3")
+                  .contains("usage"));
 }
 
 TEST_F(AgentRunsTest, AResultThatIsNotThereSaysWhyAndCollectsNothing) {
@@ -181,6 +225,7 @@ TEST_F(AgentRunsTest, AWaitJoinsWhatIsOpenAndCollectsIt) {
   EXPECT_THAT(result["text"].get<std::string>(),
               HasSubstr("3 runs ended: 3 done.\n"));
   EXPECT_EQ(result["ids"], Json({"run-1", "run-2", "run-3"}));
+  Notify("results/shown", {{"ids", result["ids"]}});
   ASSERT_TRUE(AwaitTold(3));
   EXPECT_THAT(Told(), ElementsAre("collected run-1", "collected run-2",
                                   "collected run-3"));
@@ -343,10 +388,65 @@ TEST_F(AgentRunsTest, TheInboxIsDrainedUnderTheCall) {
               ElementsAre("DrainInbox call-1 drain_id: \"call-1\""));
 }
 
-TEST_F(AgentRunsTest, NotesThatReachedNobodyComeWithTheNextLook) {
+v1::DrainInboxResponse After(v1::DrainInboxResponse inbox,
+                             const std::vector<std::string>& earlier) {
+  for (const auto& id : earlier) inbox.add_earlier_drain_ids(id);
+  return inbox;
+}
+
+TEST_F(AgentRunsTest, NotesOfADrainThatIsNoEntryComeAgainAndThatIsSaid) {
+  broker_.AddAnswer("DrainInbox call-1",
+                    After(Notes({"n-3"}), {"seen", "killed", "older"}));
+  broker_.AddAnswer("DrainInbox killed", Notes({"n-1"}));
+  broker_.AddAnswer("DrainInbox older", Notes({"n-2"}));
+  Initialize();
+  Call("call-1", "intercom", {{"action", "inbox"}});
+  const Json asked = Next("told");
+  EXPECT_EQ(asked["params"]["ids"],
+            Json({"drain/seen", "drain/killed", "drain/older"}));
+  Respond(asked, {{"told", {"drain/seen"}}});
+  const Json result = Result("call-1");
+  const std::string text = result["text"];
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("2 notes come again"), HasSubstr("> text of n-1"),
+                    HasSubstr("> text of n-2"), HasSubstr("> text of n-3")));
+  EXPECT_LT(text.find("n-1"), text.find("n-3"));
+  EXPECT_EQ(result["ids"],
+            Json({"drain/killed", "drain/older", "drain/call-1"}));
+}
+
+TEST_F(AgentRunsTest, WhatAHostCantTellOfADrainComesAgain) {
+  broker_.AddAnswer("DrainInbox call-1", After({}, {"killed"}));
+  broker_.AddAnswer("DrainInbox killed", Notes({"n-1"}));
+  Initialize();
+  Call("call-1", "intercom", {{"action", "inbox"}});
+  const Json asked = Next("told");
+  Write({{"jsonrpc", "2.0"},
+         {"id", asked["id"]},
+         {"error", {{"code", -32601}, {"message", "no such request"}}}});
+  EXPECT_THAT(Result("call-1")["text"].get<std::string>(),
+              HasSubstr("> text of n-1"));
+}
+
+TEST_F(AgentRunsTest, ADrainWhoseResultIsOnItsWayIsNotRepeatedAndALostOneIs) {
   broker_.AddAnswer("DrainInbox call-1", Notes({"n-1"}));
-  broker_.AddAnswer("DrainInbox call-2", Notes({"n-2"}));
-  broker_.AddAnswer("DrainInbox call-3", Notes({"n-3"}));
+  broker_.AddAnswer("DrainInbox call-2", After({}, {"call-1"}));
+  broker_.AddAnswer("DrainInbox call-3", After({}, {"call-1"}));
+  Initialize();
+  EXPECT_EQ(Do({{"action", "inbox"}}, "call-1")["ids"], Json({"drain/call-1"}));
+  EXPECT_EQ(Do({{"action", "inbox"}}, "call-2")["text"],
+            "The inbox is empty.\n");
+  Notify("results/lost", {{"ids", {"drain/call-1"}}});
+  Call("call-3", "intercom", {{"action", "inbox"}});
+  Respond(Next("told"), {{"told", Json::array()}});
+  EXPECT_THAT(Result("call-3")["text"].get<std::string>(),
+              HasSubstr("> text of n-1"));
+  EXPECT_THAT(Told(), IsEmpty());
+}
+
+TEST_F(AgentRunsTest, ADrainWhoseCallWasCancelledComesAgain) {
+  broker_.AddAnswer("DrainInbox call-1", Notes({"n-1"}));
+  broker_.AddAnswer("DrainInbox call-2", After(Notes({"n-2"}), {"call-1"}));
   broker_.Hold("DrainInbox call-1");
   Initialize();
   Call("call-1", "intercom", {{"action", "inbox"}});
@@ -354,13 +454,13 @@ TEST_F(AgentRunsTest, NotesThatReachedNobodyComeWithTheNextLook) {
   Notify("tools/cancel", {{"callId", "call-1"}});
   Result("call-1");
   broker_.Release("DrainInbox call-1");
-  // The late answer is handled before this one's.
-  broker_.BreakCalls(1);
-  EXPECT_EQ(Do({{"action", "inbox"}}, "call-2")["isError"], true);
-  const std::string text = Do({{"action", "inbox"}}, "call-3")["text"];
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("> text of n-1"), HasSubstr("> text of n-2"),
-                    HasSubstr("> text of n-3")));
+  // What comes after it shows that the late answer was handled.
+  broker_.AddAnswer("ListRuns", v1::ListRunsResponse());
+  Do({{"action", "peek"}}, "call-9");
+  Call("call-2", "intercom", {{"action", "inbox"}});
+  Respond(Next("told"), {{"told", Json::array()}});
+  EXPECT_THAT(Result("call-2")["text"].get<std::string>(),
+              AllOf(HasSubstr("> text of n-1"), HasSubstr("> text of n-2")));
 }
 
 TEST_F(AgentRunsTest, OneNoteIsGivenWhole) {
@@ -411,6 +511,7 @@ TEST_F(AgentRunsTest, WhatAWaitCollectedIsTakenOutOfTheBulletin) {
   SendNews({"run-1"}, 0);
   EXPECT_EQ(Next("bulletin")["params"]["ids"], Json({"run-1"}));
   EXPECT_EQ(Do({{"action", "wait"}})["ids"], Json({"run-1"}));
+  Notify("results/shown", {{"ids", {"run-1"}}});
   EXPECT_EQ(Next("bulletin")["params"]["key"], "");
   EXPECT_THAT(Told(), ElementsAre("collected run-1"));
 }

@@ -43,6 +43,16 @@ std::string Lines(int count) {
   return text;
 }
 
+TEST(InboxTest, SaysWhatCameBeforeAndWhatIsLeftOfThat) {
+  v1::DrainInboxResponse inbox;
+  *inbox.add_notes() = NoteOf("n-1", "found it");
+  EXPECT_THAT(RenderInbox(inbox, kNow, {.notes = 1, .drains_left = 2}).text,
+              StartsWith("0 asks, 1 note.\n1 note comes again, first among the "
+                         "notes: drained before, by a call whose result is not "
+                         "in this session.\nThere is more of that kind: look "
+                         "again.\n"));
+}
+
 TEST(InboxTest, ListsAsksAndNotesWithTheirIds) {
   v1::DrainInboxResponse inbox;
   *inbox.add_notes() = NoteOf("n-1", "found it\n● forged");

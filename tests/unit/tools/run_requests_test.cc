@@ -29,8 +29,8 @@ TEST(DelegatedAskTest, IsAnAskToTheSupervisorsSession) {
   EXPECT_EQ(submit->envelope().kind(), v1::ENVELOPE_KIND_ASK);
   EXPECT_EQ(submit->envelope().reply_within().seconds(), 600);
   EXPECT_EQ(submit->envelope().text(),
-            "The worker of run-7 needs a decision. Label: parser. It waits for "
-            "your answer.\n\n403 or 401?\n");
+            "The worker of run-7 needs a decision. Label: \"parser\". It waits "
+            "for your answer.\n\n403 or 401?\n");
 }
 
 TEST(DelegatedAskTest, AHeadlessWorkerWithoutARunSaysSo) {
@@ -51,6 +51,32 @@ TEST(DelegatedAskTest, AMessageOfMoreThan8000CharactersIsRefused) {
                                          "ARGUMENT_INVALID"));
   EXPECT_THAT(std::string(submit.status().message()),
               HasSubstr("8001 characters"));
+}
+
+TEST(DelegatedAskTest, AnInterviewCountsAmongTheCharactersOfAMessage) {
+  Json arguments = {{"reason", "interview_request"},
+                    {"message", std::string(4000, 'x')},
+                    {"interview",
+                     {{"questions",
+                       {{{"id", "q1"},
+                         {"type", "text"},
+                         {"question", std::string(1000, 'q')},
+                         {"context", std::string(1000, 'c')}}}}}}};
+  EXPECT_THAT(
+      DelegatedAskOf(arguments, "call-1", kRun, absl::Minutes(10)).status(),
+      IsOk());
+  arguments["message"] = std::string(7000, 'x');
+  EXPECT_THAT(
+      DelegatedAskOf(arguments, "call-1", kRun, absl::Minutes(10)).status(),
+      FailsWith(absl::StatusCode::kInvalidArgument, "ARGUMENT_INVALID"));
+}
+
+TEST(DelegatedAskTest, AMessageOfExactly8000CharactersPasses) {
+  EXPECT_THAT(DelegatedAskOf({{"reason", "need_decision"},
+                              {"message", std::string(8000, 'x')}},
+                             "call-1", kRun, absl::Minutes(10))
+                  .status(),
+              IsOk());
 }
 
 TEST(NoteTest, AProgressUpdateIsANoteOfItsRun) {

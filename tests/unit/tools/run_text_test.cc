@@ -299,6 +299,13 @@ TEST(DigestTest, WhatHasNoRoomWaitsAndFailuresComeFirst) {
   for (const std::string& id : digest.settled) {
     EXPECT_THAT(digest.content, HasSubstr("● " + id + " "));
   }
+  // What has no room is named, bounded.
+  const std::string next = std::to_string(digest.settled.size() - 4);
+  EXPECT_THAT(digest.content, HasSubstr("\n[no room here: run-" + next + ", "));
+  EXPECT_THAT(
+      digest.content,
+      HasSubstr(" and " + std::to_string(64 - 12 - digest.settled.size()) +
+                " more; their ends are told next"));
   ExpectFenced(digest.content, "of the worker");
 }
 
@@ -380,7 +387,9 @@ TEST(WaitReportTest, WhatHasNoRoomStaysToBeCollected) {
   EXPECT_LT(result.ids.size(), 64u);
   EXPECT_THAT(result.text,
               HasSubstr("[" + std::to_string(64 - result.ids.size()) +
-                        " runs more had no room here"));
+                        " runs more had no room here and stay to be "
+                        "collected: run-" +
+                        std::to_string(result.ids.size()) + ", "));
 }
 
 TEST(RunTextTest, AnOpenRunSaysWhatIsTheMatterWithIt) {

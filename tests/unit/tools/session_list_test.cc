@@ -87,6 +87,19 @@ TEST(SessionListTest, ThreeLongStatusesDontMakeTheListFail) {
   }
 }
 
+TEST(SessionListTest, ShowsAtMost64AndCountsTheRest) {
+  v1::ListSessionsResponse response;
+  for (int i = 0; i < 64; ++i) {
+    *response.add_sessions() = Session("s-" + std::to_string(i), "Ann");
+  }
+  EXPECT_THAT(RenderSessions(response, "").text, Not(HasSubstr("left out")));
+  *response.add_sessions() = Session("s-64", "Bob");
+  const ToolResult result = RenderSessions(response, "");
+  EXPECT_EQ(std::count(result.text.begin(), result.text.end(), '\n'), 65);
+  EXPECT_THAT(result.text, HasSubstr("… and 1 more, left out here"));
+  EXPECT_EQ(result.summary, "65 other sessions");
+}
+
 TEST(SessionListTest, NamesOfOthersCantForgeLines) {
   v1::ListSessionsResponse response;
   *response.add_sessions() =

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/run_rig.h"
@@ -399,6 +400,8 @@ TEST_F(RunDeskTest, ARunIsSteeredByMailToItsWorkerWhileItRuns) {
   steer.set_to_run(run_id_);
   EXPECT_THAT(Send(coordinator_, steer),
               FailsWith(StatusCode::kFailedPrecondition, "RUN_NOT_RUNNING"));
+  EXPECT_THAT(MessageOf(Send(coordinator_, steer).status()),
+              HasSubstr("Peek shows when it runs"));
   SayReceipt(worker_, id, v1::Receipt::EVENT_INJECTED);
   const auto sent = Send(coordinator_, steer);
   ASSERT_THAT(sent, IsOk());
@@ -411,6 +414,8 @@ TEST_F(RunDeskTest, ARunIsSteeredByMailToItsWorkerWhileItRuns) {
   steer.mutable_envelope()->set_envelope_id("s-2");
   EXPECT_THAT(Send(coordinator_, steer),
               FailsWith(StatusCode::kFailedPrecondition, "RUN_NOT_RUNNING"));
+  EXPECT_THAT(MessageOf(Send(coordinator_, steer).status()),
+              HasSubstr("Result gives what it came to"));
 }
 
 TEST_F(RunDeskTest, FellowsOfOneSupervisorWriteToEachOtherTwentyTimesARun) {

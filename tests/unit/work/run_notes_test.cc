@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/run_rig.h"
@@ -12,6 +13,7 @@ namespace {
 
 using absl::StatusCode;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -81,9 +83,25 @@ TEST_F(RunNotesTest, ARepeatedDrainGivesTheSameNotes) {
   EXPECT_EQ(again->notes(0).note_id(), "note-1");
 }
 
+TEST_F(RunNotesTest, ADrainNamesTheEarlierOnesWhoseNotesAreKept) {
+  OpenRunning("e-1");
+  for (const char* id : {"1", "2"}) {
+    ASSERT_THAT(Note(worker_, std::string("note-") + id, "x"), IsOk());
+    EXPECT_THAT(Drain(coordinator_, std::string("d-") + id)->notes(),
+                SizeIs(1));
+  }
+  EXPECT_THAT(Drain(coordinator_, "d-3")->earlier_drain_ids(),
+              ElementsAre("d-1", "d-2"));
+  EXPECT_THAT(Drain(coordinator_, "d-1")->earlier_drain_ids(),
+              ElementsAre("d-2"));
+}
+
 TEST_F(RunNotesTest, OnlyWorkersLeaveNotes) {
-  EXPECT_THAT(Note(worker_, "note-1", "x"),
-              FailsWith(StatusCode::kNotFound, "NO_SUPERVISOR"));
+  const auto refused = Note(worker_, "note-1", "x");
+  EXPECT_THAT(refused, FailsWith(StatusCode::kNotFound, "NO_SUPERVISOR"));
+  EXPECT_THAT(
+      MessageOf(refused.status()),
+      HasSubstr("intercom, action send, reaches a session by its name"));
   const TestSession headless = JoinHeadless("h-1", "c-1");
   const auto note = Note(headless, "note-1", "x");
   ASSERT_THAT(note, IsOk());
@@ -139,6 +157,8 @@ TEST_F(RunNotesTest, ANoteIsFoundByTheBeginningOfItsIdOnceItWasDrained) {
   OpenRunning("e-1");
   ASSERT_THAT(Note(worker_, "abcdef-1", "x"), IsOk());
   EXPECT_THAT(Get("abcdef"), FailsWith(StatusCode::kNotFound, "UNKNOWN_NOTE"));
+  EXPECT_THAT(MessageOf(Get("abcdef").status()),
+              HasSubstr("it may not have been drained, which inbox does"));
   ASSERT_THAT(Drain(coordinator_, "d-1"), IsOk());
   EXPECT_EQ(Get("abcdef")->note().note_id(), "abcdef-1");
   EXPECT_THAT(Get("abcde"), FailsWith(StatusCode::kNotFound, "UNKNOWN_NOTE"));
