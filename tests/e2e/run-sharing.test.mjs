@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { peer } from "./support/peers.mjs";
 import { scenario } from "./support/rig.mjs";
-import { announcements, bulletins, handOut, headlessWorkers, lead, runOf, supervise, turn } from "./support/runs.mjs";
+import { announcements, bulletins, collected, handOut, headlessWorkers, lead, runOf, supervise, turn } from "./support/runs.mjs";
 import { gate, never, until } from "./support/until.mjs";
 
 const order = (n) => `WORK-${n}: look into part ${n}`;
@@ -96,4 +96,34 @@ scenario("a headless worker in a directory with spaces, quotes, pictures and a c
 	assert.match(bulletins(boss, "runs").at(-1).content, /^> result of part 1$/m);
 	assert.equal(readFileSync(join(directory, "where.txt"), "utf8"), `${directory}\nwhere.txt\n`);
 	assert.equal(existsSync(join(rig.project, "escaped")), false, "its name was run");
+});
+
+scenario("64 runs are open at once and one more is refused; each is joined or announced once, and none is lost", { timeoutMs: 400_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const workers = await headlessWorkers(rig, boss, 2);
+	const mayFinish = gate();
+	for (let n = 1; n <= 65; n++) rig.model.on("lead", new RegExp(`WORK-${n}:`), { say: `result of part ${n}`, gate: n <= 2 ? mayFinish.promise : undefined });
+	const sent = await turn(rig, boss, "hand them out", { tools: Array.from({ length: 65 }, (_, index) => handOut(workers[index % 2].sessionId, order(index + 1), `part ${index + 1}`)) });
+	assert.equal(sent.length, 65);
+	const refused = sent.filter(({ isError }) => isError);
+	assert.equal(refused.length, 1);
+	assert.match(refused[0].text, /64 runs of this session are open/);
+	const ids = sent.flatMap(({ isError, text }) => (isError ? [] : [/\brun-\d+\b/.exec(text)[0]]));
+	assert.equal(new Set(ids).size, 64);
+
+	// Joined again and again until there is nothing to wait for.
+	rig.model.on("lead", /^join them$/, (request) => (/There is no run to wait for/.test(request.lastText) ? { say: "all are joined" } : supervise("wait")));
+	await boss.prompt("join them");
+	await boss.waitForScreen(/waiting for/, { timeoutMs: 30_000 });
+	mayFinish.open();
+	await boss.waitForScreen(/all are joined/, { timeoutMs: 200_000 });
+	const told = [...collected(boss), ...bulletins(boss, "runs").flatMap((bulletin) => bulletin.ids ?? [])];
+	assert.deepEqual([...told].sort(), [...ids].sort());
+	const states = boss.toolResults().filter(({ text }) => /runs? ended/.test(text)).map(({ text }) => text.split("\n")[0]);
+	assert.doesNotMatch(states.join("\n"), /failed|stopped/);
+	await never("an announcement of what was joined", () => bulletins(boss, "runs").some(({ ids: said = [] }) => said.some((id) => collected(boss).includes(id))), 2_000);
+	for (const { sessionId } of workers) assert.equal(boss.injected(sessionId).filter(({ content }) => /WORK-\d+:/.test(content)).length, 32);
+	// And there is room again.
+	const [again] = await turn(rig, boss, "one more", { tools: [handOut(workers[0].sessionId, order(65), "part 65")] });
+	assert.equal(again.isError, false, again.text);
 });

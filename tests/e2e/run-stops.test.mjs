@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { isAlive, kill } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { announcements, bulletins, goneWithArguments, handOut, headlessWorkers, lead, processOf, runOf, supervise, terminalWorker, turn } from "./support/runs.mjs";
+import { announcements, brokerIsBack, bulletins, goneWithArguments, handOut, headlessWorkers, lead, processOf, runOf, supervise, terminalWorker, turn } from "./support/runs.mjs";
 import { answersHandoff } from "./support/team.mjs";
 import { gate, never, once, until } from "./support/until.mjs";
 
@@ -111,6 +111,43 @@ scenario("a worker that was away when its run was stopped is told when it is bac
 	await once("announcement", () => announcements(boss, runId));
 	const requests = worker.requests().length;
 	await never("a turn of the stopped worker", () => worker.requests().length > requests, QUIET_MS);
+});
+
+scenario("a first stop is remembered over the death of the broker, so that the next one settles", { timeoutMs: 240_000 }, async (rig) => {
+	const PROGRAM = "sleep 755.75";
+	const { boss, worker, runId } = await headlessAtWork(rig, PROGRAM);
+	kill(Number(worker.hostPid), "SIGSTOP");
+	const [first] = await turn(rig, boss, "stop it", supervise("stop", { runId }));
+	assert.match(first.text, /not stopped yet/);
+	await rig.broker.kill();
+	await brokerIsBack(rig, boss);
+	const [second, result] = await turn(rig, boss, "stop it again", supervise("stop", { runId }), supervise("result", { runId }));
+	assert.match(second.text, /settled as stopped without the word of/);
+	assert.match(result.text, /Stopped \(forced\)/);
+	kill(Number(worker.hostPid), "SIGCONT");
+	await never("an announcement of what was read", () => announcements(boss, runId) > 0, QUIET_MS);
+});
+
+scenario("a stop ends all runs that its worker works on in that turn, each once", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const [worker] = await headlessWorkers(rig, boss, 1);
+	const PROGRAM = "sleep 755.5";
+	const mayGoOn = gate();
+	rig.model.on("lead", /WORK-1:/, { tool: "bash", args: { command: "echo first" }, gate: mayGoOn.promise }, { say: "never said" });
+	rig.model.on("lead", /WORK-2:/, { tool: "bash", args: { command: PROGRAM } }, { say: "never said" });
+	await turn(rig, boss, "hand it out", { tools: [handOut(worker.sessionId, order(1), "part 1")] });
+	await turn(rig, boss, "hand more out", { tools: [handOut(worker.sessionId, order(2), "part 2")] });
+	const [first, second] = [await runOf(boss, 0), await runOf(boss, 1)];
+	mayGoOn.open();
+	await processOf(PROGRAM); // the second was steered into the first
+	const [stopped] = await turn(rig, boss, "stop the first", supervise("stop", { runId: first }));
+	assert.match(stopped.text, /Cancellation of run-\d+ was asked of|is stopped/);
+	await goneWithArguments(PROGRAM);
+	await until("both announcements", () => [first, second].every((id) => announcements(boss, id) === 1), { timeoutMs: 40_000, detail: () => boss.screen() });
+	await never("another", () => [first, second].some((id) => announcements(boss, id) !== 1), QUIET_MS);
+	const results = await turn(rig, boss, "read both", ...[first, second].map((runId) => supervise("result", { runId })));
+	assert.match(results[0].text, /Stopped \(cancelled\): the worker's host has cancelled it/);
+	assert.match(results[1].text, /Stopped \(cancelled\): it was cancelled at the worker/);
 });
 
 scenario("intercom_stop_worker settles an open run of that worker as stopped, once", { timeoutMs: 240_000 }, async (rig) => {

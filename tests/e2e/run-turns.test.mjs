@@ -49,6 +49,25 @@ scenario("a person's /compact in the middle of a run ends it truthfully, once, a
 	await never("a second settlement", () => announcements(boss, runId) !== 1 || announcements(boss, next) !== 1, QUIET_MS);
 });
 
+for (const [what, does, says] of [
+	["Escape stops", (worker) => worker.press("Escape"), /Stopped \(cancelled\): it was cancelled at the worker/],
+	["/new interrupts", (worker) => worker.prompt("/new"), /Failed \(interrupted\): the worker's host ended while it worked on it/],
+]) {
+	scenario(`a person's ${what} a run, once`, { timeoutMs: 240_000 }, async (rig) => {
+		const boss = await lead(rig);
+		const worker = await terminalWorker(rig, boss, "Worker");
+		rig.model.on("worker", /WORK-1:/, { say: "half of it", tool: "bash", args: { command: "echo half" } }, { say: "never said", gate: new Promise(() => undefined) });
+		await turn(rig, boss, "hand it out", HANDED_OUT);
+		const runId = await runOf(boss);
+		await worker.waitForScreen(/half[\s\S]*… …/, { timeoutMs: 30_000 });
+		await does(worker);
+		await until("the announcement", () => announcements(boss, runId) === 1, { timeoutMs: 40_000, detail: () => worker.screen() });
+		assert.match(bulletins(boss, "runs").at(-1).content, says);
+		await once("announcement", () => announcements(boss, runId));
+		await never("another", () => announcements(boss, runId) !== 1, QUIET_MS);
+	});
+}
+
 /** A coordinator whose call `wait` waits for a run that ends when the test says so. */
 async function inWait(rig, count = 1) {
 	const boss = await lead(rig);
