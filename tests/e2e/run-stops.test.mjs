@@ -179,3 +179,24 @@ scenario("intercom_close_worker lets an open run end, which is done once, and it
 	assert.match(result.text, /^> (… )*all of it$/m, "what it wrote for the close is not its result");
 	assert.doesNotMatch(result.text, /Failed|Stopped/);
 });
+
+scenario("a run that a close cuts short is interrupted, with what it had written, and not called done", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const worker = await terminalWorker(rig, boss, "Worker");
+	const mayGoOn = gate();
+	rig.model.on("worker", /WORK-1:/, { say: "half of it", tool: "bash", args: { command: "echo half" }, gate: mayGoOn.promise }, { say: "all of it" });
+	await turn(rig, boss, "hand it out", { tool: "intercom_send", args: { to: "Worker", message: order(1), run: true, label: "part 1" } });
+	const runId = await runOf(boss);
+	await worker.waitForScreen(/… …/);
+	answersHandoff(rig, "worker", "Done: nothing. Open: part 1.");
+	await turn(rig, boss, "close the worker", { tool: "intercom_close_worker", args: { to: "Worker" } });
+	mayGoOn.open();
+	const state = () => rig.config().agents.find(({ name }) => name === "Worker").closeJob?.state;
+	await until("the end of the job", () => state() === "closed", { timeoutMs: 60_000, detail: () => worker.screen() });
+	await until("the announcement", () => announcements(boss, runId) === 1, { timeoutMs: 40_000, detail: () => boss.screen() });
+	const [result] = await turn(rig, boss, "read it", supervise("result", { runId }));
+	assert.match(result.text, /Failed \(interrupted\)/);
+	assert.match(result.text, /^> .*handed over to be closed/m);
+	assert.match(result.text, /^> (… )*half of it$/m);
+	await once("announcement", () => announcements(boss, runId));
+});
