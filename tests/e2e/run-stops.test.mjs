@@ -150,6 +150,26 @@ scenario("a stop ends all runs that its worker works on in that turn, each once"
 	assert.match(results[1].text, /Stopped \(cancelled\): it was cancelled at the worker/);
 });
 
+scenario("a stop of a run that still waits for its busy worker takes it back, and leaves the one at work alone", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const [worker] = await headlessWorkers(rig, boss, 1);
+	const mayFinish = gate();
+	rig.model.on("lead", /WORK-1:/, { say: "result of part 1", gate: mayFinish.promise });
+	rig.model.on("lead", /WORK-2:/, { say: "never said" });
+	await turn(rig, boss, "hand it out", { tools: [handOut(worker.sessionId, order(1), "part 1")] });
+	const first = await runOf(boss);
+	await until("the work", () => rig.model.requests("lead").some(({ users }) => users.some((text) => text.includes(order(1)))), { timeoutMs: 30_000 });
+	const [, stopped, result] = await turn(rig, boss, "hand out and stop", { tools: [handOut(worker.sessionId, order(2), "part 2")] }, supervise("stop", (request) => ({ runId: /\brun-\d+\b/.exec(request.lastText)[0] })), supervise("result", (request) => ({ runId: /\brun-\d+\b/.exec(request.lastText)[0] })));
+	const second = await runOf(boss, 1);
+	assert.notEqual(second, first);
+	assert.match(stopped.text, new RegExp(`^${second} is stopped\\.`));
+	assert.match(result.text, /Stopped \(cancelled\): its message was withdrawn/);
+	mayFinish.open();
+	await until("the announcement", () => announcements(boss, first) === 1, { timeoutMs: 30_000, detail: () => boss.screen() });
+	assert.match(bulletins(boss, "runs").at(-1).content, /^> (… )*result of part 1$/m);
+	await never("the work that was taken back", () => announcements(boss, second) > 0 || boss.injected(worker.sessionId).some(({ content }) => content.includes("WORK-2")), QUIET_MS);
+});
+
 scenario("intercom_stop_worker settles an open run of that worker as stopped, once", { timeoutMs: 240_000 }, async (rig) => {
 	const { boss, worker, runId } = await terminalAtWork(rig);
 	const [stopped] = await turn(rig, boss, "stop the worker", { tool: "intercom_stop_worker", args: { to: "Worker" } });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { end } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { announcements, bulletins, collected, handOut, headlessWorkers, lead, runOf, supervise, terminalWorker, turn } from "./support/runs.mjs";
+import { allIdle, announcements, bulletins, collected, handOut, headlessWorkers, lead, runOf, supervise, terminalWorker, turn } from "./support/runs.mjs";
 import { gate, never, once, until } from "./support/until.mjs";
 
 const QUIET_MS = 3_000;
@@ -67,6 +67,29 @@ for (const [what, does, says] of [
 		await never("another", () => announcements(boss, runId) !== 1, QUIET_MS);
 	});
 }
+
+scenario("runs that end while their supervisor is dead are announced once when it is back", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const workers = await headlessWorkers(rig, boss, 2);
+	const mayFinish = gate();
+	for (const n of [1, 2]) rig.model.on("lead", new RegExp(`WORK-${n}:`), { say: `result of part ${n}`, gate: mayFinish.promise });
+	await turn(rig, boss, "hand it out", { tools: workers.map(({ sessionId }, index) => handOut(sessionId, order(index + 1), `part ${index + 1}`)) });
+	const ids = [await runOf(boss, 0), await runOf(boss, 1)];
+	await until("both at work", () => [1, 2].every((n) => rig.model.requests("lead").some(({ users }) => users.some((text) => text.includes(order(n))))), { timeoutMs: 30_000 });
+	await boss.kill();
+	mayFinish.open();
+	await allIdle(rig, workers);
+	await boss.start();
+	await boss.ready(/coordinator/i);
+	await until("the announcements", () => ids.every((id) => announcements(boss, id) === 1), { timeoutMs: 40_000, detail: () => boss.screen() });
+	assert.equal(bulletins(boss, "runs").length, 1, "a burst is one digest");
+	for (const n of [1, 2]) assert.match(bulletins(boss, "runs")[0].content, new RegExp(`^> (… )*result of part ${n}$`, "m"));
+	await boss.prompt("/reload");
+	await boss.ready(/coordinator/i);
+	await never("another", () => ids.some((id) => announcements(boss, id) !== 1), QUIET_MS);
+	const charges = (await turn(rig, boss, "read them", ...ids.map((runId) => supervise("result", { runId })))).map(({ usage }) => usage?.output);
+	assert.deepEqual(charges, [5, 5]);
+});
 
 /** A coordinator whose call `wait` waits for a run that ends when the test says so. */
 async function inWait(rig, count = 1) {
