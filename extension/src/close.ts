@@ -92,6 +92,11 @@ export class Closer {
 		});
 	}
 
+	/** Whether the run that has just ended handed over. */
+	get hasHandedOver(): boolean {
+		return this.#close?.state === "over";
+	}
+
 	/** Ends the host after the answer to this; else resolves to why not. */
 	async commit(jobId: string): Promise<string | undefined> {
 		const problem = this.#objection(jobId);

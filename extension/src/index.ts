@@ -181,7 +181,7 @@ export default function (pi: ExtensionAPI): void {
 			lifecycle.attachment?.stopper.settled(!ctx.hasPendingMessages());
 			lifecycle.attachment?.closer.runEnded();
 			lifecycle.attachment?.inbox.settled();
-			lifecycle.attachment?.runs.settled(event.aborted);
+			lifecycle.attachment?.runs.settled(event.aborted, lifecycle.attachment.closer.hasHandedOver);
 			lifecycle.attachment?.permissionsMayDiffer();
 		}),
 	);

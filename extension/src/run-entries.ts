@@ -34,7 +34,7 @@ export function entriesOfRun(entries: readonly unknown[], deliveryId: string, in
 }
 
 /** Done where the last answer that came of the envelope is complete, else interrupted. Input after a complete answer began something else. */
-export function outcomeOf(after: readonly unknown[]): Omit<RunEvent, "deliveryId"> {
+export function outcomeOf(after: readonly unknown[], whyNot = "the session ended before it had settled"): Omit<RunEvent, "deliveryId"> {
 	const figures = new RunFigures();
 	for (const entry of after) {
 		if (!isObject(entry)) continue;
@@ -44,8 +44,7 @@ export function outcomeOf(after: readonly unknown[]): Omit<RunEvent, "deliveryId
 		figures.turns++;
 	}
 	if (COMPLETE.has(figures.stopReason)) return { event: "done", ...figures.whole() };
-	const error = figures.errorMessage ?? "the session ended before it had settled";
-	return { event: "interrupted", ...figures.whole(), error };
+	return { event: "interrupted", ...figures.whole(), error: figures.errorMessage ?? whyNot };
 }
 
 function idOf(entry: unknown): unknown {

@@ -116,11 +116,12 @@ export class Runs {
 		}
 	}
 
-	/** The host has settled: nothing of it goes on by itself. */
-	settled(wasAborted: boolean): void {
+	/** The host has settled: nothing of it goes on by itself. `isHandedOver`: a handoff ended what it did, complete or not. */
+	settled(wasAborted: boolean, isHandedOver = false): void {
 		for (const [deliveryId, run] of [...this.#tracked]) {
 			const { stopReason, errorMessage } = run.figures;
 			if (wasAborted || stopReason === "aborted") this.#abort(deliveryId, run);
+			else if (isHandedOver && this.#handOver(deliveryId)) continue;
 			else if (stopReason === "error") this.#end(deliveryId, run, "failed", errorMessage ?? "the model's provider failed without a word");
 			else if (stopReason === undefined) this.#end(deliveryId, run, "failed", "the session settled without an answer");
 			else this.#end(deliveryId, run, "done");
@@ -149,6 +150,15 @@ export class Runs {
 		this.#aborted.clear();
 		this.#tracked.clear();
 		this.#ends.clear();
+	}
+
+	/** Ends it as it was when the handoff was asked for. False where the session's entries do not tell. */
+	#handOver(deliveryId: string): boolean {
+		const entries = entriesOfRun(this.#session.entries(), deliveryId, undefined);
+		if (entries === undefined) return false;
+		this.#tracked.delete(deliveryId);
+		this.#keep({ deliveryId, ...outcomeOf(entries.after, "the session was handed over to be closed before it was through with this") });
+		return true;
 	}
 
 	#isKnown(deliveryId: string): boolean {

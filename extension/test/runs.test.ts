@@ -81,10 +81,10 @@ class Bench {
 		this.runs.turnEnded();
 	}
 
-	settles(wasAborted = false): void {
+	settles(wasAborted = false, isHandedOver = false): void {
 		this.session.idle = true;
 		this.inbox.settled();
-		this.runs.settled(wasAborted);
+		this.runs.settled(wasAborted, isHandedOver);
 		this.timers.advance(500);
 	}
 
@@ -202,6 +202,36 @@ describe("a run", () => {
 		bench.endsTurn(false);
 		bench.settles();
 		assert.deepEqual([bench.last.event, bench.last.text, bench.last.error], ["stopped", "as far as", undefined]);
+	});
+
+	test("that a handoff cut short is interrupted, with what it had written", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.starts();
+		bench.answers("half of it", { stopReason: "toolUse" });
+		bench.endsTurn();
+		bench.inbox.deliver(delivery("handoff"));
+		bench.shows();
+		bench.answers("", { stopReason: "toolUse" });
+		bench.endsTurn();
+		bench.settles(false, true);
+		assert.deepEqual([bench.last.event, bench.last.text], ["interrupted", "half of it"]);
+		assert.match(String(bench.last.error), /handed over/);
+		assert.deepEqual(bench.kinds.filter((kind) => !kind.startsWith("progress")), ["interrupted a"]);
+	});
+
+	test("that was complete before a handoff is done, with its own text", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.starts();
+		bench.answers("all of it");
+		bench.endsTurn();
+		bench.inbox.deliver(delivery("handoff"));
+		bench.shows();
+		bench.answers("I hand over", { stopReason: "toolUse" });
+		bench.endsTurn();
+		bench.settles(false, true);
+		assert.deepEqual([bench.last.event, bench.last.text], ["done", "all of it"]);
 	});
 
 	test("is under way from when it is named until it has ended here, and then nothing of it is to be stopped", () => {

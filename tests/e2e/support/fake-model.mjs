@@ -11,7 +11,7 @@
 //
 // A step: { say } | { tool, args } | { tools: [[name, args], …] } | { status }
 // (an error) | { hang: true }; with both, it says something before it calls. With `gate`, a promise, it waits for it first and
-// keeps the answer streaming meanwhile. `args` and any step may be a function of
+// keeps the answer streaming meanwhile; `usage` is what it says that it took. `args` and any step may be a function of
 // the request; one in place of the first step gives each step.
 import { createServer } from "node:http";
 import { sleep } from "./until.mjs";
@@ -139,7 +139,7 @@ export class FakeModel {
 		if (response.destroyed) return;
 		const calls = step.tools ?? (step.tool ? [[step.tool, step.args ?? {}]] : []);
 		if (calls.length === 0) {
-			this.#finish(response, { content: step.say ?? "ok" }, "stop");
+			this.#finish(response, { content: step.say ?? "ok" }, "stop", step.usage);
 			return;
 		}
 		if (step.say !== undefined) this.#chunk(response, { content: step.say });
@@ -148,7 +148,7 @@ export class FakeModel {
 			const call = { name, arguments: JSON.stringify(value) };
 			this.#chunk(response, { tool_calls: [{ index, id: `call_${record.id}_${index}`, type: "function", function: call }] });
 		});
-		this.#finish(response, {}, "tool_calls");
+		this.#finish(response, {}, "tool_calls", step.usage);
 	}
 
 	#begin(response) {
@@ -175,11 +175,11 @@ export class FakeModel {
 		response.write(`data: ${JSON.stringify(chunk)}\n\n`);
 	}
 
-	#finish(response, delta, reason) {
+	#finish(response, delta, reason, usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 }) {
 		if (response.destroyed) return;
 		this.#chunk(response, delta);
 		this.#chunk(response, {}, reason);
-		this.#chunk(response, {}, null, { usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 } });
+		this.#chunk(response, {}, null, { usage });
 		response.end("data: [DONE]\n\n");
 	}
 }

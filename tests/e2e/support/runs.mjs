@@ -47,6 +47,18 @@ export async function headlessWorkers(rig, coordinator, count) {
 /** The call that hands `message` to a session as a run. */
 export const handOut = (to, message, label) => ["intercom", { action: "send", to, message, run: true, label }];
 
+/**
+ * Types `prompt` into a session whose model then takes `steps`, and waits for its last word. Returns the results of the tool
+ * calls. Each prompt of a session is another.
+ */
+export async function turn(rig, pi, prompt, ...steps) {
+	const before = pi.toolResults().length;
+	rig.model.on(pi.name, new RegExp(`^${prompt}$`), ...steps, { say: `over: ${prompt}` });
+	await pi.prompt(prompt);
+	await pi.waitForScreen(new RegExp(`over: ${prompt}`), { timeoutMs: 60_000 });
+	return pi.toolResults().slice(before);
+}
+
 /** A step of a model that supervises: an action of the tool `intercom`. */
 export const supervise = (action, args = {}, more = {}) => intercom(typeof args === "function" ? (request) => ({ action, ...args(request) }) : { action, ...args }, more);
 

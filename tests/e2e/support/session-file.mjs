@@ -37,7 +37,7 @@ export function injected(agentDirectory, sessionId) {
 	});
 }
 
-/** The text of each tool result of a session, in order: {tool, text, isError}. */
+/** Each tool result of a session, in order: {tool, text, isError, details, usage}. */
 export function toolResults(agentDirectory, sessionId) {
 	return sessionEntries(agentDirectory, sessionId)
 		.filter((entry) => entry.message?.role === "toolResult")
@@ -46,5 +46,6 @@ export function toolResults(agentDirectory, sessionId) {
 			isError: message.isError === true,
 			text: message.content.map((part) => part.text ?? "").join(""),
 			details: message.details,
+			usage: message.usage,
 		}));
 }

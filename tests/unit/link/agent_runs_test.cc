@@ -237,6 +237,25 @@ TEST_F(AgentRunsTest, AWaitJoinsWhatIsOpenAndCollectsIt) {
   EXPECT_THAT(calls[2], Not(HasSubstr("\"run-2\"")));
 }
 
+TEST_F(AgentRunsTest, AJoinOfMoreThanAReportHoldsCollectsWhatItShows) {
+  std::vector<std::string> all;
+  for (int i = 1; i <= 64; ++i) all.push_back("run-" + std::to_string(i));
+  broker_.AddAnswer("AwaitRuns", Waited({}, all));
+  broker_.AddAnswer("AwaitRuns", Waited(all, {}));
+  broker_.AddAnswer("AwaitRuns", Waited({"run-41"}, {}));
+  Initialize();
+  const Json first = Do({{"action", "wait"}}, "call-1");
+  const std::string text = first["text"];
+  EXPECT_THAT(text, HasSubstr("64 runs ended: 64 done.\n"));
+  const auto shown = first["ids"].get<std::vector<std::string>>();
+  EXPECT_LT(shown.size(), all.size());
+  EXPECT_THAT(text, HasSubstr(std::to_string(all.size() - shown.size()) +
+                              " runs more had no room here"));
+  // What had no room is brought by the next.
+  EXPECT_EQ(Do({{"action", "wait"}}, "call-2")["ids"], Json({"run-41"}));
+  EXPECT_THAT(broker_.seen().calls[2], Not(HasSubstr("run_ids")));
+}
+
 TEST_F(AgentRunsTest, AWaitTellsHowItGoes) {
   broker_.AddAnswer("AwaitRuns", Waited({}, {"run-1", "run-2"}));
   broker_.AddAnswer("AwaitRuns", Waited({"run-1"}, {"run-2"}));

@@ -71,6 +71,15 @@ TEST(WatchFeedTest, GiantLinesThatDifferAtTheirEndAreDistinct) {
   }
 }
 
+TEST(WatchFeedTest, ALineThatNeverEndsIsKeptInPart) {
+  WatchFeed feed(kOutput, 20);
+  const std::string piece(1 << 20, 'x');
+  for (int i = 0; i < 16; ++i) EXPECT_THAT(feed.Out(piece), IsEmpty());
+  const auto events = feed.Deadline();
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].partial, std::string(16'000, 'x'));
+}
+
 TEST(WatchFeedTest, TheLastLineAskedForEndsIt) {
   WatchFeed feed(kOutput, 2);
   const auto events = Feed(feed, "one\ntwo\nthree\n");

@@ -302,6 +302,30 @@ TEST_F(RunDeskTest, ABurstOfOneBatchIsOneFrameOfNews) {
   EXPECT_THAT(SettledIds(coordinator_), SizeIs(2));
 }
 
+TEST_F(RunDeskTest, WhoLeavesInTheMomentOfTheNewsHarmsNobodyAndHearsThemLater) {
+  const TestSession headless = JoinHeadless("h-1", "w-2");
+  const auto theirs = Send(other_, Opening("h-1", "e-1"));
+  ASSERT_THAT(theirs, IsOk());
+  const std::string id = OpenRunning("e-2");
+  std::promise<void> held, release;
+  runner_->PostTask([&] {
+    held.set_value();
+    release.get_future().wait();
+  });
+  held.get_future().wait();
+  // In one batch: an end, its supervisor's leaving, and another's end.
+  run_desk_.OnEvent(worker_.key, Event(id, v1::RunEvent::EVENT_DONE, "mine"));
+  registrar_.Detach(coordinator_.key, v1::Goodbye::REASON_UNSPECIFIED);
+  run_desk_.OnEvent(headless.key, Event(theirs->delivery_id(),
+                                        v1::RunEvent::EVENT_DONE, "theirs"));
+  release.set_value();
+  Sync();
+  EXPECT_THAT(SettledIds(other_), ElementsAre(theirs->run_id()));
+  EXPECT_EQ(StateOf(id), v1::Run::STATE_DONE);
+  coordinator_ = Join("c-1");
+  EXPECT_THAT(SettledIds(coordinator_), ElementsAre(run_id_));
+}
+
 TEST_F(RunDeskTest, AListShowsOpenAndUntoldRunsAndNeverAnyText) {
   const std::string first = OpenRunning("e-1");
   const std::string one = run_id_;

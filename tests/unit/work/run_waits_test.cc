@@ -11,8 +11,10 @@ namespace intercom {
 namespace {
 
 using absl::StatusCode;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class RunWaitsTest : public RunRig {
@@ -132,6 +134,72 @@ TEST_F(RunWaitsTest, AWaitSaysHowManyRunsItLeftOut) {
   EXPECT_THAT(waited->settled(), SizeIs(RunWaits::kMaxRuns));
   EXPECT_EQ(waited->left_out(), 3);
   EXPECT_EQ(Await(coordinator_, {run_id_}).Wait()->left_out(), 0);
+}
+
+TEST_F(RunWaitsTest, AWaitOverMoreThan64RunsJoinsTheOpenOnesAndLosesNone) {
+  std::vector<std::string> told;
+  for (int i = 0; i < 5; ++i) {
+    SayDone(OpenRunning("settled-" + std::to_string(i)));
+    told.push_back(run_id_);
+  }
+  std::vector<std::string> open;
+  for (size_t i = 0; i < Runs::kMaxOpen; ++i) {
+    open.push_back(OpenRunning("open-" + std::to_string(i)));
+  }
+  const WaitAnswer first = Await(coordinator_);
+  for (const std::string& id : open) {
+    EXPECT_EQ(first.count(), 0);
+    SayDone(id);
+  }
+  const auto joined = first.Wait();
+  ASSERT_THAT(joined, IsOk());
+  ASSERT_THAT(joined->settled(), SizeIs(64));
+  EXPECT_THAT(joined->open(), IsEmpty());
+  std::vector<std::string> ids;
+  for (const v1::SettledRun& run : joined->settled()) {
+    EXPECT_THAT(told, Not(Contains(run.run().run_id())));
+    ids.push_back(run.run().run_id());
+  }
+  SayTold(coordinator_, Told::kCollected, ids);
+  ids.clear();
+  const auto rest = Await(coordinator_).Wait();
+  ASSERT_THAT(rest, IsOk());
+  for (const v1::SettledRun& run : rest->settled()) {
+    ids.push_back(run.run().run_id());
+  }
+  EXPECT_EQ(ids, told);
+}
+
+TEST_F(RunWaitsTest, NoWaitIsLeftBehindHoweverItEnded) {
+  const size_t each = RunWaits::kMaxOfCaller;
+  std::string id = OpenRunning("e-1");
+  std::vector<WaitAnswer> timed, cancelled, settled, asked;
+  for (size_t i = 0; i < each; ++i) {
+    timed.push_back(Await(coordinator_, {}, absl::Seconds(1)));
+  }
+  Pass(absl::Seconds(1));
+  for (size_t i = 0; i < each; ++i) {
+    int64_t ticket = 0;
+    cancelled.push_back(Await(coordinator_, {}, absl::Seconds(30), &ticket));
+    run_waits_.CancelWait(ticket);
+  }
+  Sync();
+  for (size_t i = 0; i < each; ++i) settled.push_back(Await(coordinator_));
+  SayDone(id);
+  id = OpenRunning("e-2");
+  for (size_t i = 0; i < each; ++i) {
+    asked.push_back(Await(coordinator_, {run_id_}));
+  }
+  ASSERT_THAT(Ask(worker_, "Coordinator", "a-1"), IsOk());
+  for (auto* answers : {&timed, &cancelled, &settled, &asked}) {
+    for (const WaitAnswer& answer : *answers) EXPECT_EQ(answer.count(), 1);
+  }
+  // Late ends find nobody.
+  SayDone(id);
+  Pass(absl::Seconds(60));
+  for (auto* answers : {&timed, &cancelled, &settled, &asked}) {
+    for (const WaitAnswer& answer : *answers) EXPECT_EQ(answer.count(), 1);
+  }
 }
 
 TEST_F(RunWaitsTest, AnAskOfTheWorkerEndsTheWaitAndIsNotRefused) {
