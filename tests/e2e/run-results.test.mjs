@@ -27,6 +27,20 @@ scenario("result after an announcement answers whole, and a run is charged once 
 	assert.deepEqual(ofSecond.map(charged), [{ input: 200, output: 10 }, undefined, undefined]);
 });
 
+scenario("a run that several calls of one message collect is charged once", { timeoutMs: 240_000 }, async (rig) => {
+	const boss = await lead(rig);
+	const [worker] = await headlessWorkers(rig, boss, 1);
+	rig.model.on("lead", /WORK-1:/, { say: "result of part 1" });
+	await turn(rig, boss, "hand it out", { tools: [handOut(worker.sessionId, order(1), "part 1")] });
+	const runId = await runOf(boss);
+	await announced(boss, runId);
+	const call = (action) => ["intercom", { action, runId }];
+	const results = await turn(rig, boss, "read it", { tools: [call("result"), call("wait"), call("result"), call("wait")] });
+	assert.equal(results.length, 4);
+	for (const { text } of results) assert.match(text, /^> result of part 1$/m);
+	assert.deepEqual(results.map(charged).filter((usage) => usage !== undefined), [{ input: 100, output: 5 }]);
+});
+
 scenario("a result of 48,000 characters is announced in part and read whole", { timeoutMs: 240_000 }, async (rig) => {
 	const boss = await lead(rig);
 	const [worker] = await headlessWorkers(rig, boss, 1);
