@@ -172,6 +172,25 @@ absl::Status RunStore::SetResult(int64_t number, const v1::RunResult& result) {
   return set.Run();
 }
 
+absl::Status RunStore::AddFirstStop(int64_t number,
+                                    std::string_view request_id) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement add,
+                            db_.Prepare("INSERT OR IGNORE INTO run_stops "
+                                        "(number, request_id) VALUES (?, ?)"));
+  add.Bind(number, request_id);
+  return add.Run();
+}
+
+absl::StatusOr<std::optional<std::string>> RunStore::FirstStop(int64_t number) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement find,
+      db_.Prepare("SELECT request_id FROM run_stops WHERE number = ?"));
+  find.Bind(number);
+  INTERCOM_ASSIGN_OR_RETURN(const bool found, find.Step());
+  if (!found) return std::nullopt;
+  return find.String(0);
+}
+
 absl::StatusOr<v1::RunResult> RunStore::Result(int64_t number) {
   INTERCOM_ASSIGN_OR_RETURN(
       Statement find, db_.Prepare("SELECT result FROM runs WHERE number = ?"));

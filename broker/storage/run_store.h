@@ -85,6 +85,11 @@ class RunStore {
   // Stores what can change of a run.
   absl::Status Put(const RunRow& run);
   absl::Status SetResult(int64_t number, const v1::RunResult& result);
+  // Keeps the request id of the supervisor's first stop; a later one changes
+  // nothing.
+  absl::Status AddFirstStop(int64_t number, std::string_view request_id);
+  // nullopt before it.
+  absl::StatusOr<std::optional<std::string>> FirstStop(int64_t number);
   // Empty for an unknown run.
   absl::StatusOr<v1::RunResult> Result(int64_t number);
 

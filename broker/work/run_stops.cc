@@ -1,5 +1,7 @@
 #include "broker/work/run_stops.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "broker/base/error.h"
@@ -47,9 +49,6 @@ RunStops::RunStops(StateRunner& runner, Workspaces& workspaces, Roster& roster,
   });
   desk_.SetOnRefused(
       [this](const std::string& worker) { RefuseWaiting(worker); });
-  runs_.AddOnChanged([this](const RunRow& run, Runs::News) {
-    if (!run.open()) first_calls_.erase(run.number);
-  });
 }
 
 void RunStops::StopRun(CallerEvidence evidence, v1::StopRunRequest request,
@@ -85,23 +84,19 @@ absl::Status RunStops::Begin(const Caller& caller, const std::string& run_id,
                  RunId(run.number) +
                      " has settled already; result gives what it came to");
   }
-  const auto first = first_calls_.find(run.number);
-  const bool is_repeat = first != first_calls_.end() &&
-                         !call->request_id.empty() &&
-                         first->second == call->request_id;
-  if (first != first_calls_.end() && !is_repeat) {
+  INTERCOM_ASSIGN_OR_RETURN(const std::optional<std::string> first,
+                            store_.FirstStop(run.number));
+  const bool is_repeat = !call->request_id.empty() && first == call->request_id;
+  if (first.has_value() && !is_repeat) {
     return Force(std::move(run), call, effects);
   }
   if (run.state == v1::Run::STATE_RUNNING) {
     INTERCOM_RETURN_IF_ERROR(CheckHost(run));
   }
-  // Whether it was this call that an earlier broker heard is not known.
+  INTERCOM_RETURN_IF_ERROR(store_.AddFirstStop(run.number, call->request_id));
   if (!run.stop_requested_at.has_value()) {
     INTERCOM_RETURN_IF_ERROR(Mark(run, "cancelled", effects));
   }
-  effects.AfterCommit([this, call] {
-    first_calls_.try_emplace(call->number, call->request_id);
-  });
   effects.AfterSync([this, call, run] {
     runner_.PostTask([this, call, run] {
       runner_.PostDelayedTask(

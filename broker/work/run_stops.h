@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -91,8 +90,6 @@ class RunStops : public AttachmentObserver {
   Controls& controls_;
   Dispatcher& dispatcher_;
   const Clock& clock_;
-  // The request id of the first call that asked for a run's stop, by number.
-  absl::flat_hash_map<int64_t, std::string> first_calls_;
 };
 
 }  // namespace intercom

@@ -364,7 +364,7 @@ TEST_F(RunStopsTest, ARepeatOfTheFirstStopIsNoSecondOne) {
   EXPECT_TRUE(PostStop(run_id_, "call-2").Wait()->forced());
 }
 
-TEST_F(RunStopsTest, AStopThatAnEarlierBrokerHeardIsNotCountedAsTheFirst) {
+TEST_F(RunStopsTest, AStopThatAnEarlierBrokerHeardIsTheFirst) {
   const std::string id = OpenRunning("e-1");
   PostStop(run_id_, "call-1");
   RunStops fresh(*runner_, workspaces_, roster_, runs_, run_store_, run_desk_,
@@ -377,6 +377,20 @@ TEST_F(RunStopsTest, AStopThatAnEarlierBrokerHeardIsNotCountedAsTheFirst) {
   AnswerStop(worker_);
   EXPECT_FALSE(again.Wait()->forced());
   EXPECT_EQ(StateOf(id), v1::Run::STATE_RUNNING);
+  request.set_request_id("call-2");
+  StopAnswer second;
+  fresh.StopRun(CallOf(coordinator_), request, second.Callback());
+  EXPECT_TRUE(second.Wait()->forced());
+  runner_->Stop();
+}
+
+TEST_F(RunStopsTest, ASecondStopSettlesThoughAnotherBrokerHeardTheFirst) {
+  OpenRunning("e-1");
+  PostStop(run_id_, "call-1");
+  RunStops fresh(*runner_, workspaces_, roster_, runs_, run_store_, run_desk_,
+                 fences_, controls_, dispatcher_, clock_);
+  v1::StopRunRequest request;
+  request.set_run_id(run_id_);
   request.set_request_id("call-2");
   StopAnswer second;
   fresh.StopRun(CallOf(coordinator_), request, second.Callback());
