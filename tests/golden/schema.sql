@@ -160,6 +160,11 @@ CREATE TABLE reports (
   answered_at_us INTEGER NOT NULL,   -- 0: not yet
   PRIMARY KEY (root, session_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE run_stops (
+  number INTEGER NOT NULL PRIMARY KEY REFERENCES runs (number)
+    ON DELETE CASCADE,
+  request_id TEXT NOT NULL               -- empty: the call named none
+) STRICT;
 CREATE TABLE run_totals (
   root TEXT NOT NULL,
   worker_session_id TEXT NOT NULL,
