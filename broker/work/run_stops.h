@@ -22,8 +22,8 @@
 namespace intercom {
 
 // Cancels runs, as RunService.StopRun describes it, and takes those back that
-// wait for a session which takes none. That a run is being stopped is on disk
-// before anything is done about it; which call was the first is only memory.
+// wait for a session which takes none. That a run is being stopped, and by
+// which call first, is on disk before anything is done about it.
 //
 // StopRun and OnEvent are thread-safe; `done` is called once, on the state's
 // thread or one that only hands answers on. The rest is called on the state's
