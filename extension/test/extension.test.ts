@@ -533,7 +533,11 @@ describe("a run that was handed to the session", () => {
 		await start("resume", next);
 		await next.until(/status worker Builder/);
 		await next.runsCommand("/intercom runs on");
-		assert.deepEqual(received("initialize").map(({ refusesRuns }) => refusesRuns), [false, true, true]);
+		// The call is repeated, and may end the next agent, too.
+		const [first, ...later] = received("initialize").map(({ refusesRuns }) => refusesRuns);
+		assert.equal(first, false);
+		assert.ok(later.length >= 2);
+		assert.deepEqual(new Set(later), new Set([true]));
 		assert.deepEqual((await receivedByNow(next, "runs/policy")).map(({ refused }) => refused), [true, false]);
 	});
 });

@@ -175,9 +175,11 @@ describe("what the agent says in the installed Pi", { concurrency: 4 }, () => {
 			assert.ok(isObject(result) && isObject(result.usage));
 			assert.deepEqual([result.usage.input, result.usage.totalTokens, isObject(result.usage.cost) && result.usage.cost.total], [7, 15, 0.125]);
 			pi.agentSends(news("runs", "k1", "SAY known already", ["run-1", "run-2"]));
-			await until("the word that it is known", () => pi.received("bulletin/shown")[0], () => pi.report());
-			assert.deepEqual(pi.received("bulletin/shown"), [{ topic: "runs", ids: ["run-1"] }]);
+			// Once for the result, and once more for the news of it.
+			await until("the word that it is known", () => pi.received("results/shown")[1], () => pi.report());
+			assert.deepEqual(pi.received("results/shown"), [{ ids: ["run-1"] }, { ids: ["run-1"] }]);
 			assert.equal(await pi.requestsWithin(500), 0);
+			assert.deepEqual(pi.received("bulletin/shown"), []);
 		}));
 });
 
