@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -10,6 +10,7 @@ import type { JsonObject } from "../src/contract.ts";
 import { AgentGone } from "../src/json-rpc.ts";
 import { type BadLine, LineReader } from "../src/line-reader.ts";
 import { FakeTimers } from "./support/fake-timers.ts";
+import { jsonLines } from "./support/json-lines.ts";
 
 const FAKE_AGENT = fileURLToPath(new URL("support/fake-agent.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "pi-intercom-test-"));
@@ -100,7 +101,7 @@ class Bench {
 	}
 
 	received(): { event: string; message?: JsonObject }[] {
-		return readFileSync(join(this.folder, "received.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+		return jsonLines<{ event: string; message?: JsonObject }>(join(this.folder, "received.jsonl"));
 	}
 
 	#count(event: string): number {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { isObject, type JsonObject } from "../src/contract.ts";
 import extension from "../src/index.ts";
 import { FakePi } from "./support/fake-pi.ts";
+import { jsonLines } from "./support/json-lines.ts";
 
 const root = mkdtempSync(join(tmpdir(), "pi-intercom-test-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -46,8 +47,7 @@ function agentSends(...messages: JsonObject[]): void {
 }
 
 function lines(): JsonObject[] {
-	const records = readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n");
-	return records.map((line) => JSON.parse(line).message).filter(isObject);
+	return jsonLines(join(folder, "received.jsonl")).map(({ message }) => message).filter(isObject);
 }
 
 function received(method: string): JsonObject[] {
@@ -56,8 +56,7 @@ function received(method: string): JsonObject[] {
 
 /** What is known of each start of an agent. */
 function starts(): JsonObject[] {
-	const records: JsonObject[] = readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
-	return records.filter(({ event }) => event === "start");
+	return jsonLines(join(folder, "received.jsonl")).filter(({ event }) => event === "start");
 }
 
 /** What the agent has received once everything sent before is there: a tool call's answer comes after it. */
@@ -778,7 +777,7 @@ describe("a session's jobs", () => {
 		await pi.until(/status reconnecting/);
 		assert.match(String((await control(pi, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
 		await handsOver(pi);
-		process.kill(JSON.parse(readFileSync(join(folder, "received.jsonl"), "utf8").trim().split("\n").at(-1) ?? "").pid, "SIGKILL");
+		process.kill(Number(jsonLines(join(folder, "received.jsonl")).at(-1)?.pid), "SIGKILL");
 		await pi.until(/status intercom: starting the agent again/);
 		assert.match(String((await control(pi, "commitClose", { jobId: "j", nonce: "n" })).error), /no close of that job/);
 		await handsOver(pi);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { isObject, type JsonObject } from "../../src/contract.ts";
+import { jsonLines } from "./json-lines.ts";
 
 const run = promisify(execFile);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -243,7 +244,7 @@ export class LivePi {
 	entries(): JsonObject[] {
 		const sessions = join(this.folder, "pi", "sessions");
 		const files = existsSync(sessions) ? readdirSync(sessions, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl")) : [];
-		return files.flatMap((name) => parseLines(join(sessions, name)));
+		return files.flatMap((name) => jsonLines<JsonObject>(join(sessions, name)));
 	}
 
 	async screen(): Promise<string> {
@@ -298,7 +299,7 @@ export class LivePi {
 	}
 
 	#lines(): JsonObject[] {
-		return parseLines(this.#receivedPath()).flatMap(({ message }) => (isObject(message) ? [message] : []));
+		return jsonLines(this.#receivedPath()).flatMap(({ message }) => (isObject(message) ? [message] : []));
 	}
 
 	#receivedPath(): string {
@@ -314,10 +315,4 @@ export class LivePi {
 		const { stdout } = await run("tmux", ["-L", this.#socket, "-f", "/dev/null", ...args], { env, timeout: 10_000 });
 		return stdout;
 	}
-}
-
-function parseLines(path: string): JsonObject[] {
-	const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-	// What has no end yet is being written.
-	return text.split("\n").slice(0, -1).filter((line) => line !== "").map((line) => JSON.parse(line));
 }
