@@ -39,7 +39,7 @@ class WatchSeats {
       --*taken_;
       return nullptr;
     }
-    return Seat(nullptr, [taken = taken_](void*) { --*taken; });
+    return Seat(taken_.get(), [taken = taken_](void*) { --*taken; });
   }
   int taken() const { return taken_->load(); }
 
