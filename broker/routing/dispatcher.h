@@ -86,8 +86,8 @@ class Dispatcher : public AttachmentObserver {
     directory_of_ = std::move(directory_of);
   }
 
-  // Who watches deliveries, on the state's thread: `changed` after the commit of
-  // each change, in their order, `offered` before one goes out. Both must be
+  // Who watches deliveries, on the state's thread: `changed` after the commit
+  // of each change, in their order, `offered` before one goes out. Both must be
   // quick. Before the first command.
   struct Watchers {
     std::function<void(const DeliveryNews&)> changed;
@@ -247,8 +247,7 @@ class Dispatcher : public AttachmentObserver {
                          const v1::DeliveryRecord& record, Effects& effects);
   // The ways in which deliveries change: as DeliveryStore's, and told.
   absl::StatusOr<DeliveryChange> Mark(const std::string& delivery_id,
-                                      int64_t sequence,
-                                      v1::DeliveryState state,
+                                      int64_t sequence, v1::DeliveryState state,
                                       std::string_view evidence,
                                       Effects& effects);
   absl::Status MarkUninjected(const v1::DeliveryRecord& record,
