@@ -19,7 +19,21 @@ struct BoundaryCall {
   CallEnd (*call)(BrokerClient& client, const std::string& directory);
 };
 
-// Every unary call.
+// How a stream begins: it is ended after its first response.
+template <typename Response, typename Method, typename Request>
+CallEnd BeginStream(BrokerClient& client, Method method,
+                    const Request& request) {
+  grpc::ClientContext context;
+  client.Prepare(context);
+  const auto reader = (client.inspection.get()->*method)(&context, request);
+  Response response;
+  const bool begun = reader->Read(&response);
+  context.TryCancel();
+  const CallEnd end = CallEnd::Of(reader->Finish(), context);
+  return begun ? CallEnd() : end;
+}
+
+// Every call but Attach.
 inline const std::vector<BoundaryCall>& BoundaryCalls() {
   using Client = BrokerClient;
   using Text = std::string;
@@ -389,6 +403,59 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                      *client.inspection,
                      &v1::InspectionService::Stub::ListObservations,
                      v1::ListObservationsRequest(), response);
+               }},
+              {"InspectionService.ListOpenAsks", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::ListOpenAsksRequest request;
+                 v1::ListOpenAsksResponse response;
+                 return client.Call(*client.inspection,
+                                    &v1::InspectionService::Stub::ListOpenAsks,
+                                    request, response);
+               }},
+              {"InspectionService.ListAllRuns", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::ListAllRunsRequest request;
+                 v1::ListAllRunsResponse response;
+                 return client.Call(*client.inspection,
+                                    &v1::InspectionService::Stub::ListAllRuns,
+                                    request, response);
+               }},
+              {"InspectionService.GetSession", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::GetSessionRequest request;
+                 request.set_session_id("not-there");
+                 v1::GetSessionResponse response;
+                 return client.Call(*client.inspection,
+                                    &v1::InspectionService::Stub::GetSession,
+                                    request, response);
+               }},
+              {"InspectionService.GetMetrics", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::GetMetricsRequest request;
+                 v1::GetMetricsResponse response;
+                 return client.Call(*client.inspection,
+                                    &v1::InspectionService::Stub::GetMetrics,
+                                    request, response);
+               }},
+              {"InspectionService.CheckStore", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::CheckStoreRequest request;
+                 v1::CheckStoreResponse response;
+                 return client.Call(*client.inspection,
+                                    &v1::InspectionService::Stub::CheckStore,
+                                    request, response);
+               }},
+              {"InspectionService.WatchEvents", "inspect.read",
+               [](Client& client, const Text&) {
+                 return BeginStream<v1::WatchEventsResponse>(
+                     client, &v1::InspectionService::Stub::WatchEvents,
+                     v1::WatchEventsRequest());
+               }},
+              {"InspectionService.WatchOverview", "inspect.read",
+               [](Client& client, const Text&) {
+                 return BeginStream<v1::WatchOverviewResponse>(
+                     client, &v1::InspectionService::Stub::WatchOverview,
+                     v1::WatchOverviewRequest());
                }},
               {"ChannelService.ListChannels", "inspect.read",
                [](Client& client, const Text&) {
