@@ -66,7 +66,12 @@ TEST_F(OverviewTest, OfOneWorkspaceItShowsNothingElse) {
 TEST_F(OverviewTest, AWorkspaceThatNobodyOpenedYetIsReadFromItsConfig) {
   auto overviews = TryWatchOverview(root_);
   ASSERT_THAT(overviews, IsOk());
-  Pass(absl::Seconds(1));
+  // Behind the look at the config that this began.
+  Answer<absl::StatusOr<ConfigSnapshotPtr>> passed;
+  runner_->PostTask([&] { lanes_.Snapshot(root_, passed.Callback()); });
+  ASSERT_THAT(passed.Wait(), IsOk());
+  Sync();
+  Pass(absl::Milliseconds(250));
   const auto taken = overviews->TakeAll();
   ASSERT_FALSE(taken.empty());
   EXPECT_EQ(taken.back().workspaces(0).sessions_size(), 3);
