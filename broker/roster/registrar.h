@@ -37,6 +37,8 @@ class AttachmentObserver {
   // Its activity was replaced; `before` is what it was.
   virtual void OnActivity(const Attachment& /*attachment*/,
                           const v1::Activity& /*before*/) {}
+  // Its own name, or whether it has loaded its entry, changed.
+  virtual void OnChanged(const Attachment& /*attachment*/) {}
 };
 
 // Admits sessions: finds their workspace and role, guards their seat (one live
@@ -157,6 +159,7 @@ class Registrar {
   absl::StatusOr<bool> IsStableIdFree(const v1::Hello& hello,
                                       const Workspace* workspace) const;
   void Leave(const Attachment& attachment, bool restarting);
+  void TellChanged(const Attachment& attachment);
   void RefreshRoles(const Workspace& workspace);
   v1::Welcome WelcomeFor(const Attachment& attachment,
                          const Workspace* workspace, bool created) const;

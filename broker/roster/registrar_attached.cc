@@ -83,6 +83,7 @@ void Registrar::Rename(SessionKey key, std::string name) {
     if (attachment == nullptr || name.size() > kMaxNameBytes) return;
     if (attachment->session_name == name) return;
     attachment->session_name = name;
+    TellChanged(*attachment);
     runner_.PostCommand(
         {[this, id = key.session_id, name](Effects& effects) -> absl::Status {
            INTERCOM_RETURN_IF_ERROR(sessions_.SetName(id, name));
@@ -106,7 +107,14 @@ void Registrar::SetLoaded(SessionKey key, std::string entry_hash) {
         if (attachment == nullptr || !attachment->entry.has_value()) return;
         attachment->loaded_hash = entry_hash.substr(0, 64);
         attachment->awaits_reload = false;
+        TellChanged(*attachment);
       });
+}
+
+void Registrar::TellChanged(const Attachment& attachment) {
+  for (AttachmentObserver* observer : observers_) {
+    observer->OnChanged(attachment);
+  }
 }
 
 void Registrar::Drain() {

@@ -63,6 +63,7 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
             " MiB; nothing was sent. Try again when the recipient "
             "has read some");
   }
+  TellAccepted(inserted.record, effects);
   const v1::Envelope& value = envelope.value();
   if (!value.supersedes().empty()) {
     INTERCOM_RETURN_IF_ERROR(Supersede(value, inserted.record, effects));
@@ -75,10 +76,9 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
         original->recipient_session_id == sender.session_id()) {
       const std::string evidence = "reply " + inserted.record.delivery_id();
       if (original->state >= v1::DELIVERY_STATE_INJECTED) {
-        INTERCOM_RETURN_IF_ERROR(deliveries_
-                                     .Mark(original->sequence,
-                                           v1::DELIVERY_STATE_REPLIED,
-                                           clock_.Now(), evidence)
+        INTERCOM_RETURN_IF_ERROR(Mark(value.reply_to(), original->sequence,
+                                      v1::DELIVERY_STATE_REPLIED, evidence,
+                                      effects)
                                      .status());
       } else {
         // The word of its host comes later, as after a restart.
@@ -217,6 +217,7 @@ bool Dispatcher::Offer(Outbox& outbox, const v1::DeliveryRecord& record) {
 }
 
 void Dispatcher::SendTo(Outbox& outbox, const v1::DeliveryRecord& record) {
+  if (watchers_.offered) watchers_.offered(record);
   v1::AttachResponse frame;
   v1::Delivery& delivery = *frame.mutable_delivery();
   delivery.set_delivery_id(record.delivery_id());

@@ -24,6 +24,7 @@
 #include "broker/storage/delivery_store.h"
 #include "broker/storage/mailbox_store.h"
 #include "broker/storage/state_runner.h"
+#include "intercom/v1/inspect.pb.h"
 
 namespace intercom {
 
@@ -45,6 +46,17 @@ struct Recipient {
   std::string scope = {};
   // Somebody waits for this very envelope: it is set aside from the start.
   bool set_aside = false;
+};
+
+// A change of one delivery, as it is told after its commit.
+struct DeliveryNews {
+  std::string delivery_id;
+  // Before it was accepted: in no state.
+  DeliveryStatus before;
+  DeliveryStatus after;
+  absl::Time at;
+  // Set where it was accepted by this.
+  std::shared_ptr<const v1::DeliverySummary> accepted;
 };
 
 // For how long mail to a session without an entry is kept.
@@ -73,6 +85,15 @@ class Dispatcher : public AttachmentObserver {
   void SetDirectoryOf(DirectoryOf directory_of) {
     directory_of_ = std::move(directory_of);
   }
+
+  // Who watches deliveries, on the state's thread: `changed` after the commit
+  // of each change, in their order, `offered` before one goes out. Both must be
+  // quick. Before the first command.
+  struct Watchers {
+    std::function<void(const DeliveryNews&)> changed;
+    std::function<void(const v1::DeliveryRecord&)> offered;
+  };
+  void SetWatchers(Watchers watchers) { watchers_ = std::move(watchers); }
 
   // Inside a command: stores the envelope for `recipient` and, after COMMIT,
   // offers it. The record says how far it is and why it waits. A repeat gives
@@ -224,6 +245,23 @@ class Dispatcher : public AttachmentObserver {
                         const v1::DeliveryRecord& record) const;
   absl::Status Supersede(const v1::Envelope& envelope,
                          const v1::DeliveryRecord& record, Effects& effects);
+  // The ways in which deliveries change: as DeliveryStore's, and told.
+  absl::StatusOr<DeliveryChange> Mark(const std::string& delivery_id,
+                                      int64_t sequence, v1::DeliveryState state,
+                                      std::string_view evidence,
+                                      Effects& effects);
+  absl::Status MarkUninjected(const v1::DeliveryRecord& record,
+                              std::string_view evidence, Effects& effects);
+  absl::Status SetWait(const std::string& delivery_id,
+                       const DeliveryStatus& status, v1::WaitReason reason,
+                       Effects& effects);
+  absl::StatusOr<bool> End(const std::string& delivery_id,
+                           const DeliveryStatus& status, v1::DeliveryEnd end,
+                           std::string_view evidence, Effects& effects);
+  void TellAccepted(const v1::DeliveryRecord& record, Effects& effects) const;
+  void TellChange(const std::string& delivery_id, const DeliveryStatus& before,
+                  const DeliveryStatus& after, absl::Time at,
+                  Effects& effects) const;
   void BeginWithdraw(const std::string& delivery_id,
                      const DeliveryStatus& status, v1::DeliveryEnd end,
                      std::string evidence, Withdrawn done);
@@ -284,6 +322,7 @@ class Dispatcher : public AttachmentObserver {
   absl::flat_hash_map<std::string, std::unique_ptr<Outbox>> outboxes_;
   DirectoryOf directory_of_;
   Withdrawals withdrawals_;
+  Watchers watchers_;
   std::vector<OnEnded> on_ended_;
   OnArrived on_arrived_;
   RunOf run_of_;

@@ -35,12 +35,10 @@ absl::StatusOr<std::optional<v1::DeliveryRecord>> Dispatcher::RecordTaken(
                             deliveries_.FindStatus(delivery_id));
   if (!status.has_value()) return std::nullopt;
   if (status->open()) {
-    INTERCOM_RETURN_IF_ERROR(deliveries_
-                                 .Mark(status->sequence,
-                                       has_agent ? v1::DELIVERY_STATE_DELIVERED
-                                                 : v1::DELIVERY_STATE_INJECTED,
-                                       clock_.Now(),
-                                       "taken by the call that waits")
+    INTERCOM_RETURN_IF_ERROR(Mark(delivery_id, status->sequence,
+                                  has_agent ? v1::DELIVERY_STATE_DELIVERED
+                                            : v1::DELIVERY_STATE_INJECTED,
+                                  "taken by the call that waits", effects)
                                  .status());
     if (!has_agent) {
       effects.AfterCommit([this, delivery_id, status = *status] {

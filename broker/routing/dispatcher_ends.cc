@@ -55,7 +55,7 @@ absl::StatusOr<Dispatcher::Ending> Dispatcher::EndAlone(
     evidence += "; it was on its way before and may have arrived";
   }
   INTERCOM_RETURN_IF_ERROR(
-      deliveries_.End(status.sequence, end, clock_.Now(), evidence).status());
+      End(delivery_id, status, end, evidence, effects).status());
   INTERCOM_ASSIGN_OR_RETURN(
       ending.is_told, Ended(delivery_id, end, ending.is_certain, effects));
   return ending;

@@ -55,9 +55,9 @@ absl::Status Dispatcher::Record(const SessionKey& key,
   }
   const int64_t sequence = status->sequence;
   const auto mark = [&](v1::DeliveryState state) -> absl::Status {
-    INTERCOM_ASSIGN_OR_RETURN(
-        const DeliveryChange change,
-        deliveries_.Mark(sequence, state, clock_.Now(), receipt.evidence()));
+    INTERCOM_ASSIGN_OR_RETURN(const DeliveryChange change,
+                              Mark(receipt.delivery_id(), sequence, state,
+                                   receipt.evidence(), effects));
     if (!change.after.open()) {
       effects.AfterCommit([this, id = key.session_id,
                            delivery_id = receipt.delivery_id(),
@@ -73,7 +73,8 @@ absl::Status Dispatcher::Record(const SessionKey& key,
     case v1::Receipt::EVENT_DELIVERED:
       return mark(v1::DELIVERY_STATE_DELIVERED);
     case v1::Receipt::EVENT_HELD:
-      return deliveries_.SetWait(sequence, receipt.wait_reason(), clock_.Now());
+      return SetWait(receipt.delivery_id(), *status, receipt.wait_reason(),
+                     effects);
     case v1::Receipt::EVENT_INJECTED: {
       INTERCOM_RETURN_IF_ERROR(mark(v1::DELIVERY_STATE_INJECTED));
       return MarkEarlyReply(sequence, receipt.delivery_id(), effects);
@@ -89,9 +90,9 @@ absl::Status Dispatcher::Record(const SessionKey& key,
           pending == nullptr ? v1::DELIVERY_END_CANCELLED : pending->end;
       INTERCOM_ASSIGN_OR_RETURN(
           const bool ended,
-          deliveries_.End(sequence, end, clock_.Now(),
-                          pending == nullptr ? "withdrawn by the host"
-                                             : pending->evidence));
+          End(receipt.delivery_id(), *status, end,
+              pending == nullptr ? "withdrawn by the host" : pending->evidence,
+              effects));
       // One that had ended is now known not to have arrived.
       const bool had_ended = status->end != v1::DELIVERY_END_UNSPECIFIED &&
                              status->state < v1::DELIVERY_STATE_INJECTED;
@@ -144,8 +145,8 @@ absl::Status Dispatcher::MarkEarlyReply(int64_t sequence,
   if (reply == early_replies_.end()) return absl::OkStatus();
   effects.AfterCommit(
       [this, delivery_id] { early_replies_.erase(delivery_id); });
-  return deliveries_
-      .Mark(sequence, v1::DELIVERY_STATE_REPLIED, clock_.Now(), reply->second)
+  return Mark(delivery_id, sequence, v1::DELIVERY_STATE_REPLIED, reply->second,
+              effects)
       .status();
 }
 
@@ -158,13 +159,14 @@ void Dispatcher::KeepEarlyReply(const std::string& delivery_id,
     early_replies_[delivery_id] = evidence;
     return;
   }
-  runner_.PostCommand(
-      {[this, sequence = (*status)->sequence, evidence](Effects&) {
-         return deliveries_
-             .Mark(sequence, v1::DELIVERY_STATE_REPLIED, clock_.Now(), evidence)
-             .status();
-       },
-       nullptr});
+  runner_.PostCommand({[this, delivery_id, sequence = (*status)->sequence,
+                        evidence](Effects& effects) {
+                         return Mark(delivery_id, sequence,
+                                     v1::DELIVERY_STATE_REPLIED, evidence,
+                                     effects)
+                             .status();
+                       },
+                       nullptr});
 }
 
 absl::Status Dispatcher::RecordFailure(const SessionKey& key,
@@ -173,9 +175,8 @@ absl::Status Dispatcher::RecordFailure(const SessionKey& key,
                                        Effects& effects) {
   INTERCOM_ASSIGN_OR_RETURN(
       const bool ended,
-      deliveries_.End(status.sequence, v1::DELIVERY_END_DEAD_LETTERED,
-                      clock_.Now(),
-                      "the host failed to take it: " + receipt.evidence()));
+      End(receipt.delivery_id(), status, v1::DELIVERY_END_DEAD_LETTERED,
+          "the host failed to take it: " + receipt.evidence(), effects));
   if (!ended) return absl::OkStatus();
   effects.AfterCommit(
       [this, id = key.session_id, delivery_id = receipt.delivery_id(),
@@ -236,11 +237,10 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
   for (const v1::DeliveryRecord& record : named) {
     const bool is_present = ids.contains(record.delivery_id());
     if (is_present && record.state() < v1::DELIVERY_STATE_INJECTED) {
-      INTERCOM_RETURN_IF_ERROR(
-          deliveries_
-              .Mark(record.sequence(), v1::DELIVERY_STATE_INJECTED,
-                    clock_.Now(), "found in the session at attach")
-              .status());
+      INTERCOM_RETURN_IF_ERROR(Mark(record.delivery_id(), record.sequence(),
+                                    v1::DELIVERY_STATE_INJECTED,
+                                    "found in the session at attach", effects)
+                                   .status());
       INTERCOM_RETURN_IF_ERROR(
           MarkEarlyReply(record.sequence(), record.delivery_id(), effects));
       INTERCOM_RETURN_IF_ERROR(
@@ -253,10 +253,7 @@ absl::Status Dispatcher::RecordPresent(const SessionKey& key,
         continue;
       }
       INTERCOM_RETURN_IF_ERROR(
-          deliveries_
-              .MarkUninjected(record.sequence(), clock_.Now(),
-                              "not in the session at attach")
-              .status());
+          MarkUninjected(record, "not in the session at attach", effects));
       INTERCOM_RETURN_IF_ERROR(
           Arrived(record.delivery_id(), /*is_there=*/false, effects));
       repeats.push_back(record.sequence());

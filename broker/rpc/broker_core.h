@@ -10,6 +10,7 @@
 #include "broker/work/controls.h"
 #include "broker/work/coordinator_desk.h"
 #include "broker/work/inspection.h"
+#include "broker/work/inspection_desk.h"
 #include "broker/work/job_desk.h"
 #include "broker/work/launch_waits.h"
 #include "broker/work/mail.h"
@@ -20,6 +21,7 @@
 #include "broker/work/run_stops.h"
 #include "broker/work/run_waits.h"
 #include "broker/work/status_desk.h"
+#include "broker/work/watch_desk.h"
 #include "broker/work/worker_desk.h"
 
 namespace intercom {
@@ -44,6 +46,8 @@ struct BrokerCore {
   ConfigDesk& config;
   CoordinatorDesk& coordinator;
   Inspection& inspection;
+  InspectionDesk& looks;
+  WatchDesk& watches;
   LaunchDesk& launches;
   LaunchWaits& launch_waits;
   StopDesk& stops;

@@ -5,7 +5,6 @@
 #include "broker/rpc/serve.h"
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/channel.grpc.pb.h"
-#include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
@@ -142,34 +141,6 @@ class ChannelAdapter final : public v1::ChannelService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListChannelsRequest* request,
       v1::ListChannelsResponse* response) override;
-
- private:
-  const AdapterContext context_;
-};
-
-class InspectionAdapter final : public v1::InspectionService::CallbackService {
- public:
-  explicit InspectionAdapter(AdapterContext context) : context_(context) {}
-
-  grpc::ServerUnaryReactor* GetBroker(grpc::CallbackServerContext* context,
-                                      const v1::GetBrokerRequest* request,
-                                      v1::GetBrokerResponse* response) override;
-  grpc::ServerUnaryReactor* ListAttachments(
-      grpc::CallbackServerContext* context,
-      const v1::ListAttachmentsRequest* request,
-      v1::ListAttachmentsResponse* response) override;
-  grpc::ServerUnaryReactor* ListWorkspaces(
-      grpc::CallbackServerContext* context,
-      const v1::ListWorkspacesRequest* request,
-      v1::ListWorkspacesResponse* response) override;
-  grpc::ServerUnaryReactor* ListMailboxes(
-      grpc::CallbackServerContext* context,
-      const v1::ListMailboxesRequest* request,
-      v1::ListMailboxesResponse* response) override;
-  grpc::ServerUnaryReactor* ListObservations(
-      grpc::CallbackServerContext* context,
-      const v1::ListObservationsRequest* request,
-      v1::ListObservationsResponse* response) override;
 
  private:
   const AdapterContext context_;

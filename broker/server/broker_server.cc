@@ -140,6 +140,7 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     status.Update(rooms_->asks.Load());
     status.Update(rooms_->runs.Load());
     status.Update(rooms_->jobs.Load());
+    rooms_->feed.Load();
     // An earlier broker may have crashed before it did.
     rooms_->observations.PruneAll();
     loaded.set_value(status);
@@ -183,6 +184,8 @@ absl::Status BrokerServer::Listen() {
                                 rooms_->config_desk,
                                 rooms_->coordinator_desk,
                                 rooms_->inspection,
+                                rooms_->looks,
+                                rooms_->watches,
                                 rooms_->launches,
                                 rooms_->launch_waits,
                                 rooms_->stops,
@@ -302,7 +305,8 @@ bool BrokerServer::IsIdle() {
   rooms_->runner->PostTask(
       [this, &attached] { attached.set_value(rooms_->roster.size()); });
   const int64_t calls = peers_->calls();
-  if (attached.get_future().get() > 0 || calls != calls_seen_) {
+  if (attached.get_future().get() > 0 || calls != calls_seen_ ||
+      rooms_->watches.watching() > 0) {
     calls_seen_ = calls;
     active_at_ = clock_.Steady();
   }
@@ -314,6 +318,8 @@ void BrokerServer::Drain() {
   drained_ = true;
   spdlog::info("draining");
   rooms_->inspection.SetDraining();
+  rooms_->watches.Drain();
+  rooms_->checker.Stop();
   rooms_->runner->PostTask([this] { rooms_->launch_waits.Drain(); });
   rooms_->registrar.Drain();
   rooms_->asks.Drain();

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "broker/base/clock.h"
 #include "broker/base/random.h"
+#include "broker/rpc/inspection_adapter.h"
 #include "broker/rpc/run_adapter.h"
 #include "broker/rpc/services.h"
 #include "broker/rpc/work_adapter.h"
@@ -32,7 +33,7 @@ struct BrokerOptions {
   std::string workspace;
   // The TCP port: 0 lets the system choose, -1 prefers the saved one.
   int port = -1;
-  // Leave after so long without sessions and calls; never if infinite.
+  // Leave after so long without sessions, calls and watches; never if infinite.
   absl::Duration idle_exit = absl::Seconds(60);
   // A report that awaits an answer is overdue after so long; never if infinite.
   absl::Duration overdue_after = Reports::kOverdueAfter;

@@ -14,14 +14,19 @@
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/job_store.h"
 #include "broker/storage/reader.h"
+#include "broker/storage/store_checker.h"
 #include "broker/storage/store_opening.h"
+#include "broker/work/event_feed.h"
+#include "broker/work/inspection_desk.h"
 #include "broker/work/job_desk.h"
 #include "broker/work/launch_waits.h"
 #include "broker/work/mailbox_heirs.h"
+#include "broker/work/overview_watch.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/run_notes.h"
 #include "broker/work/run_waits.h"
 #include "broker/work/run_watch.h"
+#include "broker/work/watch_desk.h"
 
 namespace intercom {
 
@@ -107,8 +112,21 @@ struct Rooms {
                     handoffs, fences, dispatcher),
         coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
                          news, observations),
+        self(Self(store, clock, options, port)),
         inspection(*runner, roster, mirror, mailboxes, view, *reader,
-                   observations, Self(store, clock, options, port)),
+                   observations, self),
+        events(NewUuid(random)),
+        metrics(clock),
+        overview(roster, mirror, view, mailboxes, session_store, reports,
+                 observations, runs, run_waits, asks, metrics, clock, self),
+        overviews(*runner, overview, clock),
+        feed(events, metrics, roster, runs, fences, clock,
+             [this] { overviews.OnChanged(); }),
+        watches(*runner, workspaces, gate, mirror, events, overviews, clock,
+                options.version),
+        checker(runner->database().path(), clock),
+        looks(*runner, workspaces, roster, mirror, session_store, handoffs,
+              view, asks, runs, dispatcher, metrics, *reader, checker, clock),
         admission(*runner) {
     registrar.AddObserver(dispatcher);
     registrar.AddObserver(controls);
@@ -123,6 +141,8 @@ struct Rooms {
     registrar.AddObserver(closes);
     registrar.AddObserver(news);
     registrar.AddObserver(observations);
+    registrar.AddObserver(overview);
+    registrar.AddObserver(feed);
     registrar.SetOnAdmit([this](const v1::Hello& hello, const std::string& root,
                                 Effects& effects) {
       return launches.OnAdmit(hello, root, effects);
@@ -135,6 +155,7 @@ struct Rooms {
     heirs.SetOnMoved([this](const std::string& from, const std::string& to) {
       asks.OnMailMoved(from, to);
       runs.OnMailMoved(from, to);
+      overviews.OnChanged();
     });
     dispatcher.SetDirectoryOf(
         [this](std::string_view id) { return peers.DirectoryOf(id); });
@@ -150,6 +171,27 @@ struct Rooms {
       observations.OnJob(job);
       launch_waits.OnJobChanged(job);
     });
+    FeedEvents();
+  }
+
+  // Whoever changes something that is watched tells of it.
+  void FeedEvents() {
+    dispatcher.SetWatchers(
+        {[this](const DeliveryNews& news) { feed.OnDelivery(news); },
+         [this](const v1::DeliveryRecord& record) { feed.OnOffered(record); }});
+    mail.SetOnRefused([this](const absl::Status& why) { feed.OnRefused(why); });
+    mirror.AddOnChanged(
+        [this](const Workspace& workspace) { feed.OnWorkspace(workspace); });
+    job_book.AddOnChanged([this](const JobRow& job) { feed.OnJob(job); });
+    runs.AddOnChanged(
+        [this](const RunRow& run, Runs::News news) { feed.OnRun(run, news); });
+    asks.SetOnChanged([this](const AskRow& ask) { feed.OnAsk(ask); });
+    asks.SetOnWaits([this] { overviews.OnChanged(); });
+    run_waits.SetOnWaits([this] { overviews.OnChanged(); });
+    report_desk.SetOnReported(
+        [this](const v1::Sender& worker, const v1::Report& report) {
+          feed.OnReport(worker, report);
+        });
   }
 
   static v1::GetBrokerResponse Self(const OpenedStore& store,
@@ -224,7 +266,16 @@ struct Rooms {
   StatusDesk status_desk;
   ConfigDesk config_desk;
   CoordinatorDesk coordinator_desk;
+  const v1::GetBrokerResponse self;
   Inspection inspection;
+  EventLog events;
+  Metrics metrics;
+  Overview overview;
+  OverviewWatch overviews;
+  EventFeed feed;
+  WatchDesk watches;
+  StoreChecker checker;
+  InspectionDesk looks;
   Admission admission;
 };
 

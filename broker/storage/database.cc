@@ -13,6 +13,8 @@ namespace intercom {
 namespace {
 
 constexpr int kBusyTimeoutMs = 1000;
+// Instructions of SQLite's machine between two looks at the time.
+constexpr int kProgressSteps = 10'000;
 
 // SQLite would create it with the process's umask. Only a new file is touched:
 // closing one that SQLite has open would drop its locks.
@@ -158,6 +160,31 @@ absl::StatusOr<Database::CheckpointResult> Database::CheckpointPassive() {
       db_, "main", SQLITE_CHECKPOINT_PASSIVE, &log, &copied);
   if (code != SQLITE_OK) return SqliteError(db_, code, "checkpoint");
   return CheckpointResult{.log_frames = log, .copied_frames = copied};
+}
+
+absl::StatusOr<Database::IntegrityFindings> Database::CheckIntegrity(
+    int most, std::function<bool()> should_stop) {
+  IntegrityFindings findings;
+  const auto ask = [](void* self) {
+    return (*static_cast<std::function<bool()>*>(self))() ? 1 : 0;
+  };
+  sqlite3_progress_handler(db_, kProgressSteps, ask, &should_stop);
+  sqlite3_stmt* check = nullptr;
+  int code = sqlite3_prepare_v2(
+      db_, ("PRAGMA integrity_check(" + std::to_string(most) + ")").c_str(), -1,
+      &check, nullptr);
+  while (code == SQLITE_OK || code == SQLITE_ROW) {
+    code = sqlite3_step(check);
+    if (code != SQLITE_ROW) break;
+    const std::string line(
+        reinterpret_cast<const char*>(sqlite3_column_text(check, 0)));
+    if (line != "ok") findings.lines.push_back(line);
+  }
+  sqlite3_finalize(check);
+  sqlite3_progress_handler(db_, 0, nullptr, nullptr);
+  findings.complete = code == SQLITE_DONE;
+  if (code == SQLITE_DONE || code == SQLITE_INTERRUPT) return findings;
+  return SqliteError(db_, code, "integrity check");
 }
 
 int Database::OnWalCommit(void* self, sqlite3*, const char*, int frames) {

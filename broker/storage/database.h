@@ -2,9 +2,11 @@
 #define PI_INTERCOM_BROKER_STORAGE_DATABASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -80,6 +82,16 @@ class Database {
   // or the writer. Blocks for the disk. UNAVAILABLE STORAGE_BUSY when another
   // connection checkpoints.
   absl::StatusOr<CheckpointResult> CheckpointPassive();
+
+  struct IntegrityFindings {
+    // What SQLite found wrong.
+    std::vector<std::string> lines;
+    bool complete = false;
+  };
+  // Has SQLite check everything: pages, indexes, constraints. Ends early once
+  // `should_stop`, asked now and then, says so, or `most` things are wrong.
+  absl::StatusOr<IntegrityFindings> CheckIntegrity(
+      int most, std::function<bool()> should_stop);
 
   // Empty for a database in memory.
   const std::string& path() const { return path_; }

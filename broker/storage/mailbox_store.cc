@@ -57,6 +57,20 @@ absl::StatusOr<std::vector<Mailbox>> MailboxStore::All() {
   }
 }
 
+absl::StatusOr<absl::flat_hash_map<std::string, int64_t>>
+MailboxStore::Counts() {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement all, db_.Prepare("SELECT recipient_session_id, envelopes "
+                                 "FROM mailboxes WHERE envelopes > 0"));
+  all.Bind();
+  absl::flat_hash_map<std::string, int64_t> counts;
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool row, all.Step());
+    if (!row) return counts;
+    counts[all.String(0)] = all.Int64(1);
+  }
+}
+
 absl::Status MailboxStore::Add(std::string_view recipient, int64_t envelopes,
                                int64_t bytes) {
   INTERCOM_ASSIGN_OR_RETURN(Statement add, db_.Prepare(kAddSql));

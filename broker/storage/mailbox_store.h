@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -35,6 +36,9 @@ class MailboxStore {
 
   // Every mailbox that holds envelopes, by recipient.
   absl::StatusOr<std::vector<Mailbox>> All();
+
+  // How many envelopes wait for each recipient that has any.
+  absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> Counts();
 
   // For DeliveryStore: adds, or with negative numbers takes away.
   absl::Status Add(std::string_view recipient, int64_t envelopes,

@@ -18,6 +18,10 @@ constexpr char kFindSql[] =
     "SELECT status, summary, reported_at_us, answered_at_us FROM reports "
     "WHERE root = ? AND session_id = ?";
 
+constexpr char kAllSql[] =
+    "SELECT root, session_id, status, reported_at_us, answered_at_us "
+    "FROM reports WHERE status <> ? ORDER BY root, session_id";
+
 constexpr char kAnsweredSql[] =
     "UPDATE reports SET answered_at_us = ? "
     "WHERE root = ? AND session_id = ? AND answered_at_us = 0";
@@ -49,6 +53,22 @@ absl::StatusOr<std::optional<v1::Report>> ReportStore::Find(
     *report.mutable_answered_at() = ToProto(*answered_at);
   }
   return report;
+}
+
+absl::StatusOr<ReportStore::All> ReportStore::ListAll() {
+  INTERCOM_ASSIGN_OR_RETURN(Statement list, db_.Prepare(kAllSql));
+  list.Bind(v1::Report::STATUS_CLEAR);
+  All all;
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool row, list.Step());
+    if (!row) return all;
+    v1::Report& report = all[{list.String(0), list.String(1)}];
+    report.set_status(static_cast<v1::Report::Status>(list.Int(2)));
+    *report.mutable_reported_at() = ToProto(list.Time(3));
+    if (const auto answered_at = list.OptionalTime(4)) {
+      *report.mutable_answered_at() = ToProto(*answered_at);
+    }
+  }
 }
 
 absl::Status ReportStore::SetAnswered(std::string_view root,

@@ -1,8 +1,11 @@
 #ifndef PI_INTERCOM_BROKER_STORAGE_REPORT_STORE_H_
 #define PI_INTERCOM_BROKER_STORAGE_REPORT_STORE_H_
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +28,10 @@ class ReportStore {
 
   absl::StatusOr<std::optional<v1::Report>> Find(std::string_view root,
                                                  std::string_view session_id);
+
+  // Every report that was not cleared, by root and session, without summaries.
+  using All = std::map<std::pair<std::string, std::string>, v1::Report>;
+  absl::StatusOr<All> ListAll();
 
   // Records when the report was first answered. Does nothing where there is
   // none, or where it was answered before.

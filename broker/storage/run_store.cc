@@ -7,6 +7,11 @@
 namespace intercom {
 namespace {
 
+// ?1 root, ?2 session, ?3 only open ones.
+#define INTERCOM_RUN_FILTER                                            \
+  "(?1 = '' OR root = ?1) AND (?2 = '' OR supervisor_session_id = ?2 " \
+  "  OR worker_session_id = ?2) AND (?3 = 0 OR state < 3)"
+
 #define INTERCOM_RUN_COLUMNS                                                \
   "number, delivery_id, supervisor_session_id, supervisor_name, "           \
   "worker_session_id, worker_name, root, headless, label, state, "          \
@@ -225,6 +230,23 @@ absl::StatusOr<std::vector<RunRow>> RunStore::AllOpen() {
                   " FROM runs WHERE state < 3 ORDER BY number"));
   open.Bind();
   return ReadRows(open);
+}
+
+absl::StatusOr<RunStore::Listed> RunStore::List(const Filter& filter) {
+  Listed listed;
+  INTERCOM_ASSIGN_OR_RETURN(Statement list,
+                            db_.Prepare("SELECT " INTERCOM_RUN_COLUMNS
+                                        " FROM runs WHERE " INTERCOM_RUN_FILTER
+                                        " ORDER BY number DESC LIMIT ?4"));
+  list.Bind(filter.root, filter.session_id, filter.open, filter.limit);
+  INTERCOM_ASSIGN_OR_RETURN(listed.runs, ReadRows(list));
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement count,
+      db_.Prepare("SELECT COUNT(*) FROM runs WHERE " INTERCOM_RUN_FILTER));
+  count.Bind(filter.root, filter.session_id, filter.open);
+  INTERCOM_RETURN_IF_ERROR(count.Step().status());
+  listed.left_out = count.Int64(0) - static_cast<int64_t>(listed.runs.size());
+  return listed;
 }
 
 absl::StatusOr<std::vector<RunRow>> RunStore::OpenOfSupervisor(

@@ -101,6 +101,21 @@ class RunStore {
       std::string_view supervisor);
   absl::StatusOr<std::vector<RunRow>> OpenOfWorker(std::string_view worker);
 
+  // The newest first, as many as `limit`, and how many more there are. Empty
+  // fields do not restrict. For a Reader's connection.
+  struct Filter {
+    std::string root = {};
+    // Supervisor or worker.
+    std::string session_id = {};
+    bool open = false;
+    int limit = 50;
+  };
+  struct Listed {
+    std::vector<RunRow> runs;
+    int64_t left_out = 0;
+  };
+  absl::StatusOr<Listed> List(const Filter& filter);
+
   // Settled ones, neither collected nor announced: the first `limit`, and how
   // many there are.
   absl::StatusOr<std::vector<RunRow>> Untold(std::string_view supervisor,

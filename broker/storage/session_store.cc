@@ -51,6 +51,11 @@ constexpr char kFindByPrefixSql[] =
     " FROM sessions WHERE session_id >= ? AND session_id <= ? AND scope = ? "
     "ORDER BY session_id LIMIT ?";
 
+constexpr char kFindAnyByPrefixSql[] =
+    "SELECT " INTERCOM_SESSION_COLUMNS
+    " FROM sessions WHERE session_id >= ? AND session_id <= ? "
+    "ORDER BY session_id LIMIT ?";
+
 constexpr char kLastSeenSql[] =
     "SELECT " INTERCOM_SESSION_COLUMNS
     " FROM sessions WHERE scope = ? "
@@ -149,6 +154,13 @@ absl::StatusOr<std::vector<SessionRow>> SessionStore::FindByPrefix(
     std::string_view scope, std::string_view prefix, int limit) {
   INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindByPrefixSql));
   find.Bind(prefix, std::string(prefix) + kGreatestCharacter, scope, limit);
+  return ReadRows(find);
+}
+
+absl::StatusOr<std::vector<SessionRow>> SessionStore::FindAnyByPrefix(
+    std::string_view prefix, int limit) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kFindAnyByPrefixSql));
+  find.Bind(prefix, std::string(prefix) + kGreatestCharacter, limit);
   return ReadRows(find);
 }
 

@@ -59,6 +59,10 @@ class SessionStore {
 
   absl::StatusOr<std::optional<SessionRow>> Find(std::string_view session_id);
 
+  // Those of any scope whose id begins with `prefix`, by id.
+  absl::StatusOr<std::vector<SessionRow>> FindAnyByPrefix(
+      std::string_view prefix, int limit);
+
   // Sessions of one scope.
   //
   // Those that last went by this name, folded and not blank; the latest first.

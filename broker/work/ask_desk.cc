@@ -179,6 +179,7 @@ absl::Status AskDesk::Open(const v1::DeliveryRecord& record,
   effects.AfterCommit([this, ask] {
     waits_.Open(OpenedAs(ask));
     Changed(ask.recipient_session_id);
+    Tell(ask);
     if (on_opened_) on_opened_(ask.recipient_session_id);
   });
   return absl::OkStatus();
@@ -209,21 +210,29 @@ absl::Status AskDesk::Answer(const v1::DeliveryRecord& reply,
   // Mail that is answered wakes nobody any more.
   INTERCOM_ASSIGN_OR_RETURN(const auto asked, deliveries_.FindStatus(id));
   const bool is_obsolete = asked.has_value() && asked->open();
-  effects.AfterCommit([this, ask = *ask, reply_id = reply.delivery_id(),
-                       is_set_aside = ask->open() && waits_.IsAwaited(id),
-                       is_obsolete] {
-    const std::string& id = ask.delivery_id;
-    if (is_set_aside) waits_.SetAside(id, reply_id);
-    Wake(id);
-    if (!is_set_aside) {
-      waits_.Forget(id);
-      dispatcher_.Release(reply_id);
-    }
-    Changed(ask.recipient_session_id);
-    if (!is_obsolete) return;
-    dispatcher_.Withdraw(id, v1::DELIVERY_END_CANCELLED,
-                         "answered by " + reply_id, [](const absl::Status&) {});
-  });
+  AskRow after = *ask;
+  after.reply_delivery_id = reply.delivery_id();
+  if (ask->open()) {
+    after.state = v1::Ask::STATE_ANSWERED;
+    after.settled_at = clock_.Now();
+  }
+  effects.AfterCommit(
+      [this, ask = std::move(after), reply_id = reply.delivery_id(),
+       is_set_aside = ask->open() && waits_.IsAwaited(id), is_obsolete] {
+        const std::string& id = ask.delivery_id;
+        Tell(ask);
+        if (is_set_aside) waits_.SetAside(id, reply_id);
+        Wake(id);
+        if (!is_set_aside) {
+          waits_.Forget(id);
+          dispatcher_.Release(reply_id);
+        }
+        Changed(ask.recipient_session_id);
+        if (!is_obsolete) return;
+        dispatcher_.Withdraw(id, v1::DELIVERY_END_CANCELLED,
+                             "answered by " + reply_id,
+                             [](const absl::Status&) {});
+      });
   return absl::OkStatus();
 }
 
@@ -236,11 +245,17 @@ absl::Status AskDesk::Settle(const std::string& delivery_id,
   INTERCOM_ASSIGN_OR_RETURN(const auto ask, asks_.Find(delivery_id));
   INTERCOM_ASSIGN_OR_RETURN(const bool settled,
                             asks_.Settle(delivery_id, state, clock_.Now()));
-  effects.AfterCommit([this, delivery_id, settled, ask] {
-    Wake(delivery_id);
-    waits_.ForgetOpen(delivery_id);
-    if (settled) Changed(ask->recipient_session_id);
-  });
+  effects.AfterCommit(
+      [this, delivery_id, settled, ask, state, now = clock_.Now()] {
+        Wake(delivery_id);
+        waits_.ForgetOpen(delivery_id);
+        if (!settled) return;
+        Changed(ask->recipient_session_id);
+        AskRow after = *ask;
+        after.state = state;
+        after.settled_at = now;
+        Tell(after);
+      });
   return absl::OkStatus();
 }
 
@@ -270,11 +285,16 @@ absl::StatusOr<bool> AskDesk::OnEnded(const std::string& delivery_id,
   INTERCOM_RETURN_IF_ERROR(asks_.ForgetReply(answered->delivery_id));
   effects.AfterCommit([this, delivery_id, ask = *answered] {
     dispatcher_.Release(delivery_id);
+    AskRow after = ask;
+    after.reply_delivery_id.clear();
     if (ask.state == v1::Ask::STATE_ANSWERED) {
       waits_.SetAside(ask.delivery_id, "");
       waits_.Open(OpenedAs(ask));
+      after.state = v1::Ask::STATE_OPEN;
+      after.settled_at.reset();
     }
     Changed(ask.recipient_session_id);
+    Tell(after);
   });
   return false;
 }

@@ -90,6 +90,27 @@ class AskDesk : public AttachmentObserver {
   absl::StatusOr<std::optional<v1::Ask>> AwaitedOf(
       std::string_view session_id) const;
 
+  // Told after the commit of each change of an ask, as it is now.
+  using OnChanged = std::function<void(const AskRow& ask)>;
+  void SetOnChanged(OnChanged on_changed) {
+    on_changed_ = std::move(on_changed);
+  }
+  // Told when who waits for whom may have changed.
+  using OnWaits = std::function<void()>;
+  void SetOnWaits(OnWaits on_waits) { on_waits_ = std::move(on_waits); }
+  // The open ones, the oldest first; those that are awaited, until when they
+  // are if nobody waits any more.
+  struct OpenAsk {
+    AskRow row;
+    // Unset for one that is not awaited, infinite while somebody waits.
+    std::optional<absl::Duration> awaited_until;
+  };
+  absl::StatusOr<std::vector<OpenAsk>> AllOpen() const;
+  // Those that a session sent and that are open, as they are told.
+  absl::StatusOr<std::vector<v1::Ask>> OpenOf(
+      std::string_view session_id) const;
+  absl::StatusOr<v1::Ask> Describe(const AskRow& ask) const;
+
   // Told after the commit of an ask to `recipient`.
   using OnOpened = std::function<void(const std::string& recipient)>;
   void SetOnOpened(OnOpened on_opened) { on_opened_ = std::move(on_opened); }
@@ -136,9 +157,11 @@ class AskDesk : public AttachmentObserver {
   absl::StatusOr<v1::AwaitReplyResponse> Take(const std::string& delivery_id,
                                               Effects& effects);
 
-  absl::StatusOr<v1::Ask> Describe(const AskRow& ask) const;
   // The asks to this session changed: it is told after the batch.
   void Changed(const std::string& session_id);
+  void Tell(const AskRow& ask) const {
+    if (on_changed_) on_changed_(ask);
+  }
   void TellChanges();
   void TellPending(Attachment& attachment, bool none_too);
   absl::Status Cycle(const std::vector<WaitEdge>& way,
@@ -153,6 +176,8 @@ class AskDesk : public AttachmentObserver {
   const Clock& clock_;
   AskWaits waits_;
   AnswerFinder answers_;
+  OnChanged on_changed_;
+  OnWaits on_waits_;
   OnOpened on_opened_;
   MoreEdges more_edges_;
   std::atomic<int64_t> last_ticket_ = 0;

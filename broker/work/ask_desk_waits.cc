@@ -213,7 +213,28 @@ void AskDesk::OnDetached(const Attachment& attachment, bool) {
   waits_.OnRecipient(attachment.session_id, /*is_there=*/false);
 }
 
+absl::StatusOr<std::vector<AskDesk::OpenAsk>> AskDesk::AllOpen() const {
+  INTERCOM_ASSIGN_OR_RETURN(auto rows, asks_.AllOpen());
+  std::vector<OpenAsk> open;
+  for (AskRow& row : rows) {
+    const auto until = waits_.AwaitedUntil(row.delivery_id);
+    open.push_back({std::move(row), until});
+  }
+  return open;
+}
+
+absl::StatusOr<std::vector<v1::Ask>> AskDesk::OpenOf(
+    std::string_view session_id) const {
+  INTERCOM_ASSIGN_OR_RETURN(const auto open, asks_.OpenOf(session_id));
+  std::vector<v1::Ask> told;
+  for (const AskRow& ask : open) {
+    INTERCOM_ASSIGN_OR_RETURN(told.emplace_back(), Describe(ask));
+  }
+  return told;
+}
+
 void AskDesk::Changed(const std::string& session_id) {
+  if (on_waits_) on_waits_();
   if (changed_.empty()) {
     runner_.PostTask([this] { TellChanges(); });
   }

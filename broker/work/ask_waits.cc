@@ -28,6 +28,13 @@ bool AskWaits::HasWaiters(std::string_view id) const {
   return known != nullptr && !known->waiters.empty();
 }
 
+std::optional<absl::Duration> AskWaits::AwaitedUntil(
+    std::string_view id) const {
+  const Known* known = Find(id);
+  if (known == nullptr || !IsAwaited(*known)) return std::nullopt;
+  return known->waiters.empty() ? known->lapses_at : absl::InfiniteDuration();
+}
+
 bool AskWaits::Await(std::string_view id, int64_t ticket, Done done) {
   Known* known = Find(id);
   if (known == nullptr) return false;

@@ -53,6 +53,9 @@ class AskWaits {
   // that is not known: it opens in this very moment.
   bool IsAwaited(std::string_view id) const;
   bool HasWaiters(std::string_view id) const;
+  // Until when an ask that is known counts as awaited, in steady time: without
+  // end while somebody waits. nullopt if it does not.
+  std::optional<absl::Duration> AwaitedUntil(std::string_view id) const;
 
   // Adds who waits for an ask that is known. False if its asker has too many.
   bool Await(std::string_view id, int64_t ticket, Done done);

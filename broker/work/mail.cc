@@ -73,9 +73,12 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
                 RecordDone done) {
   absl::StatusOr<ValidatedEnvelope> envelope =
       ValidatedEnvelope::FromClient(request.envelope());
-  if (!envelope.ok()) return done(envelope.status());
-  if (absl::Status valid = RunOpenings::CheckRequest(request); !valid.ok()) {
-    return done(valid);
+  absl::Status valid = envelope.status();
+  valid.Update(RunOpenings::CheckRequest(request));
+  if (!valid.ok()) {
+    return runner_.PostTask([this, valid, done = std::move(done)]() mutable {
+      Refuse(valid, done);
+    });
   }
   // Whose run it is about, and who is a fellow, needs no workspace.
   if (!request.to_run().empty() || request.to_fellow()) {
@@ -126,7 +129,7 @@ void Mail::Send(CallerEvidence evidence, v1::SendRequest request,
     // The first may have been without a run.
     if (sending->request.has_run() &&
         ReasonOf(status) == "ENVELOPE_ID_REUSED") {
-      return sending->done(status);
+      return Refuse(status, sending->done);
     }
     // Names of the account may be other sessions' by now: sender, id and
     // content say that it is the same.
@@ -231,13 +234,13 @@ void Mail::AnswerRepeat(const CallerEvidence& evidence,
                         const std::string& to, const absl::Status& refusal,
                         std::shared_ptr<RecordDone> done) {
   const absl::StatusOr<Caller> caller = workspaces_.callers().Resolve(evidence);
-  if (!caller.ok()) return (*done)(refusal);
+  if (!caller.ok()) return Refuse(refusal, *done);
   auto stored = deliveries_.Find(
       DeliveryId(caller->session_id, envelope.value().envelope_id()));
   if (!stored.ok() || !stored->has_value() ||
       !HasContentOf(**stored, envelope.value()) ||
       !NamesAddressee(to, **stored)) {
-    return (*done)(refusal);
+    return Refuse(refusal, *done);
   }
   // The first may not be durable yet.
   runner_.PostCommand(
@@ -250,6 +253,11 @@ void Mail::AnswerRepeat(const CallerEvidence& evidence,
          return absl::OkStatus();
        },
        [done](const absl::Status& status) { (*done)(status); }});
+}
+
+void Mail::Refuse(const absl::Status& why, RecordDone& done) {
+  if (on_refused_) on_refused_(why);
+  done(why);
 }
 
 absl::Status Mail::Spend(const std::string& sender) {

@@ -1,8 +1,10 @@
 #ifndef PI_INTERCOM_BROKER_WORK_MAIL_H_
 #define PI_INTERCOM_BROKER_WORK_MAIL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
@@ -52,6 +54,13 @@ class Mail {
         runs_(runs),
         clock_(clock) {}
 
+  // Told, on the state's thread, of each envelope that was not stored.
+  using OnRefused = std::function<void(const absl::Status& why)>;
+  // Before the first call.
+  void SetOnRefused(OnRefused on_refused) {
+    on_refused_ = std::move(on_refused);
+  }
+
   using RecordDone =
       absl::AnyInvocable<void(absl::StatusOr<v1::DeliveryRecord>)>;
   void Send(CallerEvidence evidence, v1::SendRequest request, RecordDone done);
@@ -94,6 +103,7 @@ class Mail {
                     const ValidatedEnvelope& envelope, const std::string& to,
                     const absl::Status& refusal,
                     std::shared_ptr<RecordDone> done);
+  void Refuse(const absl::Status& why, RecordDone& done);
   absl::Status Spend(const std::string& sender);
   absl::Status CheckLoaded(const DecidedCall& call,
                            const v1::AgentEntry& recipient) const;
@@ -120,6 +130,7 @@ class Mail {
   AskDesk& asks_;
   RunOpenings& runs_;
   const Clock& clock_;
+  OnRefused on_refused_;
   absl::flat_hash_map<std::string, Allowance> allowances_;
 };
 

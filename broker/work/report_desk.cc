@@ -52,6 +52,7 @@ void ReportDesk::ReportWork(CallerEvidence evidence,
                                saved->worker.session_id(), saved->worker.name(),
                                "report",
                                ReportStatusName(saved->report.status()), "");
+          if (on_reported_) on_reported_(saved->worker, saved->report);
         });
         effects.AfterSync([this, saved] { Tell(saved); });
         return absl::OkStatus();

@@ -1,8 +1,10 @@
 #ifndef PI_INTERCOM_BROKER_WORK_REPORT_DESK_H_
 #define PI_INTERCOM_BROKER_WORK_REPORT_DESK_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -43,6 +45,13 @@ class ReportDesk {
         clock_(clock),
         random_(random) {}
 
+  // Told after the commit of each report.
+  using OnReported =
+      std::function<void(const v1::Sender& worker, const v1::Report& report)>;
+  void SetOnReported(OnReported on_reported) {
+    on_reported_ = std::move(on_reported);
+  }
+
   template <typename Response>
   using Done = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
 
@@ -70,6 +79,7 @@ class ReportDesk {
   Observations& observations_;
   const Clock& clock_;
   Random& random_;
+  OnReported on_reported_;
 };
 
 }  // namespace intercom

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "broker/base/clock.h"
+#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/report.h"
 #include "broker/storage/report_store.h"
@@ -34,6 +35,25 @@ class Reports {
       report->set_overdue(IsOverdue(*report, clock_.Now(), overdue_after_));
     }
     return report;
+  }
+
+  // Every one that was not cleared, without summaries.
+  absl::StatusOr<ReportStore::All> ListAll() const {
+    INTERCOM_ASSIGN_OR_RETURN(ReportStore::All all, store_.ListAll());
+    for (auto& [of, report] : all) {
+      report.set_overdue(IsOverdue(report, clock_.Now(), overdue_after_));
+    }
+    return all;
+  }
+
+  // When a report will be overdue, unless it is answered before; the infinite
+  // future for one that never will, or is.
+  absl::Time OverdueAt(const v1::Report& report) const {
+    if (report.overdue() || !AwaitsAnswer(report.status()) ||
+        report.has_answered_at()) {
+      return absl::InfiniteFuture();
+    }
+    return FromProto(report.reported_at()) + overdue_after_;
   }
 
  private:

@@ -7,23 +7,16 @@
 
 namespace intercom {
 
-v1::RosterEntry RosterView::Describe(std::string_view session_id,
-                                     const Workspace* workspace,
-                                     const v1::AgentEntry* entry) const {
+v1::RosterEntry RosterView::DescribeLive(std::string_view session_id,
+                                         const Workspace* workspace,
+                                         const v1::AgentEntry* entry) const {
   v1::RosterEntry described;
   described.set_session_id(std::string(session_id));
   described.set_role(workspace == nullptr ? v1::ROLE_PEER
                                           : workspace->RoleOf(session_id));
   if (workspace != nullptr) described.set_workspace_root(workspace->root);
-  Roster::PresenceMark presence = roster_.PresenceOf(session_id);
+  const Roster::PresenceMark presence = roster_.PresenceOf(session_id);
   described.set_presence(presence.presence);
-  if (!presence.since.has_value()) {
-    // Not seen since this broker started; the store remembers longer.
-    if (const auto row = sessions_.Find(session_id);
-        row.ok() && row->has_value()) {
-      presence.since = (*row)->last_seen_at;
-    }
-  }
   if (presence.since.has_value()) {
     *described.mutable_presence_since() = ToProto(*presence.since);
   }
@@ -54,6 +47,20 @@ v1::RosterEntry RosterView::Describe(std::string_view session_id,
   if (workspace != nullptr) {
     if (const JobRow* job = fences_.JobOf(workspace->root, session_id)) {
       *described.mutable_job() = ToProto(*job);
+    }
+  }
+  return described;
+}
+
+v1::RosterEntry RosterView::Describe(std::string_view session_id,
+                                     const Workspace* workspace,
+                                     const v1::AgentEntry* entry) const {
+  v1::RosterEntry described = DescribeLive(session_id, workspace, entry);
+  if (!described.has_presence_since()) {
+    // Not seen since this broker started; the store remembers longer.
+    if (const auto row = sessions_.Find(session_id);
+        row.ok() && row->has_value()) {
+      *described.mutable_presence_since() = ToProto((*row)->last_seen_at);
     }
   }
   if (workspace != nullptr && entry != nullptr) {

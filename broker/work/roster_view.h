@@ -32,6 +32,12 @@ class RosterView {
                            const Workspace* workspace,
                            const v1::AgentEntry* entry) const;
 
+  // What memory has of that: all but report, mail that waits, and since when
+  // one is away that has not been seen since this broker started.
+  v1::RosterEntry DescribeLive(std::string_view session_id,
+                               const Workspace* workspace,
+                               const v1::AgentEntry* entry) const;
+
   // Whether the workspace's coordinator sees a session of that scope there: it
   // is configured, or the scope is the coordinator's own.
   bool IsSeen(const Workspace& workspace, std::string_view session_id,

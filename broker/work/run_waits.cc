@@ -102,7 +102,7 @@ void RunWaits::Begin(int64_t ticket, const CallerEvidence& evidence,
               "64 calls of this session wait for runs already, which is the "
               "limit; end one of them"));
   }
-  Renew(*wait);
+  Renew(*wait, /*begins=*/true);
   waits_.emplace(ticket, *std::move(wait));
   runner_.PostDelayedTask([this, ticket] { End(ticket); }, patience);
 }
@@ -162,7 +162,7 @@ void RunWaits::Respond(Wait wait) { wait.done(Describe(wait)); }
 void RunWaits::End(int64_t ticket) {
   auto node = waits_.extract(ticket);
   if (!node) return;
-  Renew(node.mapped());
+  Renew(node.mapped(), /*begins=*/false);
   Respond(std::move(node.mapped()));
 }
 
@@ -170,7 +170,7 @@ void RunWaits::CancelWait(int64_t ticket) {
   runner_.PostTask([this, ticket] {
     auto node = waits_.extract(ticket);
     if (!node) return;
-    Renew(node.mapped());
+    Renew(node.mapped(), /*begins=*/false);
     node.mapped().done(
         Error(absl::StatusCode::kCancelled, "CANCELLED",
               "the call was ended before a run settled; repeat it"));
@@ -187,7 +187,7 @@ void RunWaits::Drain() {
 }
 
 void RunWaits::OnSettled(const RunRow& run) {
-  lapses_at_.erase(run.number);
+  graces_.erase(run.number);
   std::vector<int64_t> over;
   for (const auto& [ticket, wait] : waits_) {
     const bool is_of = std::binary_search(wait.numbers.begin(),
@@ -205,25 +205,48 @@ void RunWaits::OnAsked(const std::string& session_id) {
   for (const int64_t ticket : over) End(ticket);
 }
 
-void RunWaits::Renew(const Wait& wait) {
+void RunWaits::Renew(const Wait& wait, bool begins) {
+  const absl::Duration now = clock_.Steady();
   for (const int64_t number : wait.numbers) {
-    if (runs_.Find(number) != nullptr) {
-      lapses_at_[number] = clock_.Steady() + kGrace;
+    if (runs_.Find(number) == nullptr) continue;
+    Grace& grace = graces_.try_emplace(number).first->second;
+    if (begins && grace.lapses_at <= now && !IsWaitedFor(number)) {
+      grace.since = clock_.Now();
     }
+    grace.lapses_at = now + kGrace;
   }
+  if (on_waits_) on_waits_();
+}
+
+bool RunWaits::IsWaitedFor(int64_t number) const {
+  return std::any_of(waits_.begin(), waits_.end(), [&](const auto& wait) {
+    const std::vector<int64_t>& numbers = wait.second.numbers;
+    return std::binary_search(numbers.begin(), numbers.end(), number);
+  });
+}
+
+std::vector<RunWaits::AwaitedRun> RunWaits::Awaited() const {
+  std::vector<AwaitedRun> awaited;
+  for (const auto& [number, grace] : graces_) {
+    const bool waits = IsWaitedFor(number);
+    if (!waits && grace.lapses_at <= clock_.Steady()) continue;
+    awaited.push_back({number, grace.since,
+                       waits ? absl::InfiniteDuration() : grace.lapses_at});
+  }
+  std::sort(awaited.begin(), awaited.end(),
+            [](const AwaitedRun& a, const AwaitedRun& b) {
+              return a.number < b.number;
+            });
+  return awaited;
 }
 
 std::vector<WaitEdge> RunWaits::EdgesFrom(std::string_view session_id) const {
   std::vector<WaitEdge> edges;
   for (const RunRow& run : runs_.OfSupervisor(session_id)) {
-    const auto lapses_at = lapses_at_.find(run.number);
-    bool waits =
-        lapses_at != lapses_at_.end() && clock_.Steady() < lapses_at->second;
-    for (const auto& [ticket, wait] : waits_) {
-      waits = waits || std::binary_search(wait.numbers.begin(),
-                                          wait.numbers.end(), run.number);
-    }
-    if (!waits) continue;
+    const auto grace = graces_.find(run.number);
+    const bool is_in_grace =
+        grace != graces_.end() && clock_.Steady() < grace->second.lapses_at;
+    if (!is_in_grace && !IsWaitedFor(run.number)) continue;
     edges.push_back(
         {RunId(run.number), run.supervisor_session_id, run.worker_session_id});
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -52,6 +53,18 @@ class RunWaits {
   // From now on nobody waits: each is answered with its runs as they are.
   void Drain();
 
+  // Told when who waits for which run may have changed.
+  using OnWaits = std::function<void()>;
+  void SetOnWaits(OnWaits on_waits) { on_waits_ = std::move(on_waits); }
+  // The open runs for which their supervisors wait.
+  struct AwaitedRun {
+    int64_t number = 0;
+    absl::Time since;
+    // In steady time; infinite while a call waits.
+    absl::Duration until;
+  };
+  std::vector<AwaitedRun> Awaited() const;
+
  private:
   struct Wait {
     std::string caller;
@@ -74,7 +87,8 @@ class RunWaits {
   void OnSettled(const RunRow& run);
   void OnAsked(const std::string& session_id);
   // It counts as waiting for these from now on.
-  void Renew(const Wait& wait);
+  void Renew(const Wait& wait, bool begins);
+  bool IsWaitedFor(int64_t number) const;
   std::vector<WaitEdge> EdgesFrom(std::string_view session_id) const;
 
   StateRunner& runner_;
@@ -86,8 +100,14 @@ class RunWaits {
   const Clock& clock_;
   std::atomic<int64_t> last_ticket_ = 0;
   std::map<int64_t, Wait> waits_;
-  // Until when a caller that waits no more counts as waiting for a run.
-  absl::flat_hash_map<int64_t, absl::Duration> lapses_at_;
+  // Until when a caller that waits no more counts as waiting for a run, and
+  // since when it does.
+  struct Grace {
+    absl::Duration lapses_at;
+    absl::Time since;
+  };
+  absl::flat_hash_map<int64_t, Grace> graces_;
+  OnWaits on_waits_;
   bool draining_ = false;
 };
 

@@ -124,3 +124,58 @@ scenario("an agent attaches over TCP as well", async (rig) => {
 	assert.equal(result.isError, false, result.text);
 	await worker.delivered("Over TCP.");
 });
+
+scenario("figures, sessions, asks, runs and the store are looked at with a client", async (rig) => {
+	const lead = await stubCoordinator(rig);
+	const worker = await stubWorker(rig, lead, "Tester");
+	const sent = await lead.callTool("intercom_send", { to: "Tester", message: "A secret plan." });
+	assert.equal(sent.isError, false, sent.text);
+	await worker.delivered("A secret plan.");
+
+	const { counters, latencies } = await rig.broker.call("InspectionService/GetMetrics");
+	const accepted = counters.find((counter) => counter.name === "envelopes_accepted" && counter.label === "kind=message");
+	assert.ok(Number(accepted.value) >= 1, JSON.stringify(accepted));
+	assert.deepEqual(latencies.map((latency) => latency.name), ["accepted_to_delivered", "accepted_to_injected", "accepted_to_seen", "ask_to_reply"]);
+	const session = await rig.broker.call("InspectionService/GetSession", { sessionId: worker.sessionId.slice(0, 12) });
+	assert.equal(session.entry.name, "Tester");
+	assert.ok(session.deliveries.some((delivery) => delivery.kind === "ENVELOPE_KIND_MESSAGE"));
+	assert.ok(!JSON.stringify(session.deliveries).includes("secret"));
+	assert.deepEqual(await rig.broker.call("InspectionService/ListOpenAsks", { directory: rig.project }), {});
+	assert.deepEqual(await rig.broker.call("InspectionService/ListAllRuns", { open: true }), {});
+	const store = await rig.broker.call("InspectionService/CheckStore", { within: "5s" });
+	assert.equal(store.complete, true);
+	assert.equal(store.findings, undefined);
+});
+
+scenario("both watches stream until the broker leaves", async (rig) => {
+	const lead = await stubCoordinator(rig);
+	const worker = await stubWorker(rig, lead, "Tester");
+	const { port } = rig.broker.endpoint();
+	const watch = (method) => {
+		const child = spawn(
+			BUF,
+			[
+				...["curl", "--protocol", "grpc", "--http2-prior-knowledge", "-H", `authorization: Bearer ${rig.broker.token}`, "--data", "{}"],
+				`http://127.0.0.1:${port}/intercom.v1.InspectionService/${method}`,
+			],
+			{ env: rig.env, stdio: ["ignore", "pipe", "pipe"] },
+		);
+		const seen = { text: "", over: false };
+		for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (seen.text += data));
+		child.on("close", () => (seen.over = true));
+		return seen;
+	};
+	const events = watch("WatchEvents");
+	const overview = watch("WatchOverview");
+	await until("a cursor", () => /"cursor"/.test(events.text), { detail: () => events.text });
+	await until("the team", () => /"Tester"/.test(overview.text), { detail: () => overview.text });
+	const sent = await lead.callTool("intercom_send", { to: "Tester", message: "A secret plan." });
+	assert.equal(sent.isError, false, sent.text);
+	await worker.delivered("A secret plan.");
+	await until("its delivery", () => /DELIVERY_STATE_DELIVERED/.test(events.text), { detail: () => events.text });
+	assert.ok(!(events.text + overview.text).includes("secret"));
+	process.kill(await rig.broker.pid(), "SIGTERM");
+	await until("the end of both", () => events.over && overview.over, { detail: () => events.text + overview.text });
+	assert.match(events.text, /unavailable/i);
+	assert.match(overview.text, /unavailable/i);
+});
