@@ -57,6 +57,20 @@ grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
                  &Mail::Withdraw);
 }
 
+grpc::ServerUnaryReactor* MessageAdapter::ListInbox(
+    grpc::CallbackServerContext* context, const v1::ListInboxRequest* request,
+    v1::ListInboxResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.inbox,
+                 &PersonInbox::List);
+}
+
+grpc::ServerUnaryReactor* MessageAdapter::MarkRead(
+    grpc::CallbackServerContext* context, const v1::MarkReadRequest* request,
+    v1::MarkReadResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.inbox,
+                 &PersonInbox::MarkRead);
+}
+
 grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
     grpc::CallbackServerContext* context,
     const v1::GetWorkspaceRequest* request,
@@ -143,6 +157,13 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::ConfirmCoordinator(
                  context_.core.coordinator, &CoordinatorDesk::Confirm);
 }
 
+grpc::ServerUnaryReactor* WorkspaceAdapter::CheckConfig(
+    grpc::CallbackServerContext* context, const v1::CheckConfigRequest* request,
+    v1::CheckConfigResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.config,
+                 &ConfigDesk::Check);
+}
+
 grpc::ServerUnaryReactor* RosterAdapter::ListSessions(
     grpc::CallbackServerContext* context,
     const v1::ListSessionsRequest* request,
@@ -219,6 +240,14 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListObservations(
     v1::ListObservationsResponse* response) {
   return ServeBy(context_, context, request, response, context_.core.inspection,
                  &Inspection::ListObservations);
+}
+
+grpc::ServerUnaryReactor* InspectionAdapter::ListDeliveries(
+    grpc::CallbackServerContext* context,
+    const v1::ListDeliveriesRequest* request,
+    v1::ListDeliveriesResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.mail,
+                 &Mail::ListDeliveries);
 }
 
 }  // namespace intercom

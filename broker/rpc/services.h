@@ -48,6 +48,12 @@ class MessageAdapter final : public v1::MessageService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::WithdrawMessageRequest* request,
       v1::WithdrawMessageResponse* response) override;
+  grpc::ServerUnaryReactor* ListInbox(grpc::CallbackServerContext* context,
+                                      const v1::ListInboxRequest* request,
+                                      v1::ListInboxResponse* response) override;
+  grpc::ServerUnaryReactor* MarkRead(grpc::CallbackServerContext* context,
+                                     const v1::MarkReadRequest* request,
+                                     v1::MarkReadResponse* response) override;
 
  private:
   const AdapterContext context_;
@@ -100,6 +106,10 @@ class WorkspaceAdapter final : public v1::WorkspaceService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ConfirmCoordinatorRequest* request,
       v1::ConfirmCoordinatorResponse* response) override;
+  grpc::ServerUnaryReactor* CheckConfig(
+      grpc::CallbackServerContext* context,
+      const v1::CheckConfigRequest* request,
+      v1::CheckConfigResponse* response) override;
 
  private:
   const AdapterContext context_;
@@ -170,6 +180,10 @@ class InspectionAdapter final : public v1::InspectionService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListObservationsRequest* request,
       v1::ListObservationsResponse* response) override;
+  grpc::ServerUnaryReactor* ListDeliveries(
+      grpc::CallbackServerContext* context,
+      const v1::ListDeliveriesRequest* request,
+      v1::ListDeliveriesResponse* response) override;
 
  private:
   const AdapterContext context_;
