@@ -6,6 +6,12 @@
 #include "broker/domain/fence.h"
 
 namespace intercom {
+namespace {
+
+constexpr std::string_view kPersonPrefix = "person:";
+constexpr std::string_view kClientPrefix = "client:";
+
+}  // namespace
 
 absl::Status CheckSessionId(std::string_view id) {
   const auto is_control = [](char c) {
@@ -16,6 +22,13 @@ absl::Status CheckSessionId(std::string_view id) {
                      std::none_of(id.begin(), id.end(), is_control) &&
                      id.front() != ' ' && id.back() != ' ' &&
                      id.find('/') == std::string_view::npos;
+  if (valid && (id == kBrokerSessionId || id.starts_with(kPersonPrefix) ||
+                id.starts_with(kClientPrefix))) {
+    return Error(absl::StatusCode::kInvalidArgument, "SESSION_ID_INVALID",
+                 IdLabel(id) +
+                     " is the id of a sender that is no session; choose "
+                     "another session id");
+  }
   if (valid) return absl::OkStatus();
   return Error(absl::StatusCode::kInvalidArgument, "SESSION_ID_INVALID",
                "a session id has 1 to 256 bytes, no control characters, no "
@@ -55,6 +68,14 @@ std::optional<DeliveryIdParts> ParseDeliveryId(std::string_view delivery_id) {
                          std::string(delivery_id.substr(slash + 1))};
 }
 
+std::string PersonSessionId(int64_t uid) {
+  return std::string(kPersonPrefix) + std::to_string(uid);
+}
+
+bool IsPersonSessionId(std::string_view session_id) {
+  return session_id.starts_with(kPersonPrefix);
+}
+
 v1::Sender BrokerSender() {
   v1::Sender sender;
   sender.set_session_id(std::string(kBrokerSessionId));
@@ -68,8 +89,9 @@ bool IsOfSession(const v1::Sender& sender) {
          sender.origin() != v1::ORIGIN_CLIENT;
 }
 
-bool IsOfAgent(const v1::Sender& sender) {
-  return IsOfSession(sender) && sender.origin() != v1::ORIGIN_SHELL;
+bool IsToldOf(const v1::Sender& sender) {
+  return sender.origin() != v1::ORIGIN_SHELL &&
+         sender.origin() != v1::ORIGIN_CLIENT;
 }
 
 }  // namespace intercom

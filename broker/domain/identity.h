@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_BROKER_DOMAIN_IDENTITY_H_
 #define PI_INTERCOM_BROKER_DOMAIN_IDENTITY_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,8 @@ namespace intercom {
 inline constexpr size_t kMaxSessionIdBytes = 256;
 
 // INVALID_ARGUMENT (SESSION_ID_INVALID) unless `id` is 1 to 256 bytes of UTF-8
-// without control characters, blanks at its ends, or '/'.
+// without control characters, blanks at its ends, or '/', and none under which
+// somebody else sends: a person, a client or the broker.
 absl::Status CheckSessionId(std::string_view id);
 
 // INVALID_ARGUMENT (STABLE_ID_INVALID) unless `id` is 1 to 64 letters, digits,
@@ -35,17 +37,25 @@ std::optional<DeliveryIdParts> ParseDeliveryId(std::string_view delivery_id);
 // The session id of the broker's own notices.
 inline constexpr std::string_view kBrokerSessionId = "broker";
 
+// The person of the account: the id under which they send and have a mailbox,
+// and what that mailbox is called.
+std::string PersonSessionId(int64_t uid);
+bool IsPersonSessionId(std::string_view session_id);
+inline constexpr std::string_view kPersonName = "person";
+
 // The broker as a sender.
 v1::Sender BrokerSender();
 
-// Whether mail to this sender reaches a session: not that of a person or a
-// client, who has only what a call of theirs waits for. An unknown origin is a
-// session's.
+// Whether mail to this sender reaches a session: not that to a person, who has
+// a mailbox, or to a client, who has only what a call of its own waits for. An
+// unknown origin is a session's.
 bool IsOfSession(const v1::Sender& sender);
 
-// Whether a session's agent takes what is sent to this sender, and says what
-// becomes of it: what a command of a shell waited for is the command's.
-bool IsOfAgent(const v1::Sender& sender);
+// Whether somebody says what becomes of what is sent to this sender, once a
+// call has it: a session's agent, or the command that shows it to a person.
+// What a command of a shell or a client waited for is that one's, and no more
+// is heard of it.
+bool IsToldOf(const v1::Sender& sender);
 
 // Who makes a call. `sender` is attested: nothing in it was read from the
 // client's own words.

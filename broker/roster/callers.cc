@@ -41,12 +41,14 @@ absl::StatusOr<Caller> Callers::Resolve(const CallerEvidence& evidence) const {
     return Caller{v1::ORIGIN_SHELL, evidence.claimed_session,
                   evidence.claimed_session, 0};
   }
-  const std::string uid = std::to_string(getuid());
   if (evidence.over_tcp) {
-    return Caller{v1::ORIGIN_CLIENT, "client:" + uid, "", 0};
+    return Caller{v1::ORIGIN_CLIENT, "client:" + std::to_string(getuid()), "",
+                  0};
   }
-  return Caller{v1::ORIGIN_PERSON, "person:" + uid, "", 0};
+  return Caller{v1::ORIGIN_PERSON, OfPerson(), "", 0};
 }
+
+std::string Callers::OfPerson() { return PersonSessionId(getuid()); }
 
 absl::StatusOr<Caller> Callers::ResolveFor(
     Operation operation, const CallerEvidence& evidence) const {

@@ -47,6 +47,9 @@ class Callers {
   absl::StatusOr<Caller> ResolveFor(Operation operation,
                                     const CallerEvidence& evidence) const;
 
+  // The id of the account's person.
+  static std::string OfPerson();
+
  private:
   const Roster& roster_;
 };

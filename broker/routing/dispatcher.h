@@ -132,11 +132,18 @@ class Dispatcher : public AttachmentObserver {
   // one that is not set aside.
   void Release(const std::string& delivery_id);
 
-  // Inside a command: the call that waited for a delivery has it. `has_agent`:
-  // it goes to a session, whose agent says what becomes of it; otherwise it has
-  // arrived. nullopt if it is not stored any more.
+  // Inside a command: the call that waited for a delivery has it. `is_told_of`:
+  // its session's agent, or its person's command, says what becomes of it;
+  // otherwise it has arrived. nullopt if it is not stored any more.
   absl::StatusOr<std::optional<v1::DeliveryRecord>> RecordTaken(
-      const std::string& delivery_id, bool has_agent, Effects& effects);
+      const std::string& delivery_id, bool is_told_of, Effects& effects);
+
+  // Inside a command: the person `recipient` was shown a delivery to them. The
+  // record is as it is then. NOT_FOUND (UNKNOWN_ENVELOPE).
+  absl::StatusOr<v1::DeliveryRecord> RecordRead(const std::string& delivery_id,
+                                                std::string_view recipient,
+                                                std::string_view evidence,
+                                                Effects& effects);
 
   // Called inside each command that ends a delivery otherwise than by arriving.
   // `is_certain` false: its recipient, which has left, may have it. If it
@@ -280,6 +287,11 @@ class Dispatcher : public AttachmentObserver {
                              const v1::Receipt& receipt, Effects& effects);
   absl::Status RecordPresent(const SessionKey& key, const v1::Present& present,
                              Effects& effects);
+  // What a person did with mail of theirs: takes it out of their mailbox.
+  absl::Status MarkOfPerson(const std::string& delivery_id,
+                            const DeliveryStatus& status,
+                            v1::DeliveryState state, std::string_view evidence,
+                            Effects& effects);
   // Whether an open delivery that is not on its way now was before, so that
   // its recipient may have it.
   bool MayHaveArrived(const DeliveryStatus& status) const;

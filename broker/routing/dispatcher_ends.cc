@@ -37,6 +37,8 @@ absl::Status Dispatcher::TooLate(const DeliveryStatus& status) {
 bool Dispatcher::MayHaveArrived(const DeliveryStatus& status) const {
   if (status.state >= v1::DELIVERY_STATE_DELIVERED) return true;
   const std::string& recipient = status.recipient_session_id;
+  // To a person nothing is on its way: it is read, or waits.
+  if (IsPersonSessionId(recipient)) return false;
   if (status.sequence <= earlier_sequence_ &&
       !reconciled_.contains(recipient)) {
     return true;

@@ -63,6 +63,9 @@ void Dispatcher::DescribeWait(v1::DeliveryRecord& record) const {
   if (set_aside_.contains(record.delivery_id())) {
     return waits(v1::WAIT_REASON_AWAITED);
   }
+  if (IsPersonSessionId(record.recipient_session_id())) {
+    return waits(v1::WAIT_REASON_UNREAD);
+  }
   const Outbox* outbox = Find(record.recipient_session_id());
   if (const auto closing = closing_.find(record.recipient_session_id());
       closing != closing_.end() &&

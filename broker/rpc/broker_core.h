@@ -15,6 +15,7 @@
 #include "broker/work/launch_waits.h"
 #include "broker/work/mail.h"
 #include "broker/work/peer_directory.h"
+#include "broker/work/person_inbox.h"
 #include "broker/work/report_desk.h"
 #include "broker/work/run_desk.h"
 #include "broker/work/run_notes.h"
@@ -33,6 +34,7 @@ struct BrokerCore {
   Dispatcher& dispatcher;
   Controls& controls;
   Mail& mail;
+  PersonInbox& inbox;
   PeerDirectory& peers;
   AskDesk& asks;
   ChannelDesk& channels;

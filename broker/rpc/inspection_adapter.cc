@@ -54,6 +54,14 @@ grpc::ServerUnaryReactor* InspectionAdapter::ListObservations(
                  &Inspection::ListObservations);
 }
 
+grpc::ServerUnaryReactor* InspectionAdapter::ListDeliveries(
+    grpc::CallbackServerContext* context,
+    const v1::ListDeliveriesRequest* request,
+    v1::ListDeliveriesResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.mail,
+                 &Mail::ListDeliveries);
+}
+
 grpc::ServerUnaryReactor* InspectionAdapter::ListOpenAsks(
     grpc::CallbackServerContext* context,
     const v1::ListOpenAsksRequest* request,

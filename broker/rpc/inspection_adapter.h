@@ -30,6 +30,10 @@ class InspectionAdapter final : public v1::InspectionService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListObservationsRequest* request,
       v1::ListObservationsResponse* response) override;
+  grpc::ServerUnaryReactor* ListDeliveries(
+      grpc::CallbackServerContext* context,
+      const v1::ListDeliveriesRequest* request,
+      v1::ListDeliveriesResponse* response) override;
   grpc::ServerUnaryReactor* ListOpenAsks(
       grpc::CallbackServerContext* context,
       const v1::ListOpenAsksRequest* request,

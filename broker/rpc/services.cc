@@ -57,6 +57,20 @@ grpc::ServerUnaryReactor* MessageAdapter::WithdrawMessage(
                  &Mail::Withdraw);
 }
 
+grpc::ServerUnaryReactor* MessageAdapter::ListInbox(
+    grpc::CallbackServerContext* context, const v1::ListInboxRequest* request,
+    v1::ListInboxResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.inbox,
+                 &PersonInbox::List);
+}
+
+grpc::ServerUnaryReactor* MessageAdapter::MarkRead(
+    grpc::CallbackServerContext* context, const v1::MarkReadRequest* request,
+    v1::MarkReadResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.inbox,
+                 &PersonInbox::MarkRead);
+}
+
 grpc::ServerUnaryReactor* WorkspaceAdapter::GetWorkspace(
     grpc::CallbackServerContext* context,
     const v1::GetWorkspaceRequest* request,
@@ -141,6 +155,13 @@ grpc::ServerUnaryReactor* WorkspaceAdapter::ConfirmCoordinator(
     v1::ConfirmCoordinatorResponse* response) {
   return ServeBy(context_, context, request, response,
                  context_.core.coordinator, &CoordinatorDesk::Confirm);
+}
+
+grpc::ServerUnaryReactor* WorkspaceAdapter::CheckConfig(
+    grpc::CallbackServerContext* context, const v1::CheckConfigRequest* request,
+    v1::CheckConfigResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.config,
+                 &ConfigDesk::Check);
 }
 
 grpc::ServerUnaryReactor* RosterAdapter::ListSessions(

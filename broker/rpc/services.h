@@ -47,6 +47,12 @@ class MessageAdapter final : public v1::MessageService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::WithdrawMessageRequest* request,
       v1::WithdrawMessageResponse* response) override;
+  grpc::ServerUnaryReactor* ListInbox(grpc::CallbackServerContext* context,
+                                      const v1::ListInboxRequest* request,
+                                      v1::ListInboxResponse* response) override;
+  grpc::ServerUnaryReactor* MarkRead(grpc::CallbackServerContext* context,
+                                     const v1::MarkReadRequest* request,
+                                     v1::MarkReadResponse* response) override;
 
  private:
   const AdapterContext context_;
@@ -99,6 +105,10 @@ class WorkspaceAdapter final : public v1::WorkspaceService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ConfirmCoordinatorRequest* request,
       v1::ConfirmCoordinatorResponse* response) override;
+  grpc::ServerUnaryReactor* CheckConfig(
+      grpc::CallbackServerContext* context,
+      const v1::CheckConfigRequest* request,
+      v1::CheckConfigResponse* response) override;
 
  private:
   const AdapterContext context_;

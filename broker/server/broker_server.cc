@@ -166,33 +166,18 @@ void BrokerServer::MirrorStartWorkspace() {
 absl::Status BrokerServer::Listen() {
   peers_ = std::make_unique<Peers>(token_);
   executor_ = std::make_unique<SerialExecutor>();
-  const AdapterContext context{{rooms_->admission,
-                                rooms_->registrar,
-                                rooms_->dispatcher,
-                                rooms_->controls,
-                                rooms_->mail,
-                                rooms_->peers,
-                                rooms_->asks,
-                                rooms_->channels,
-                                rooms_->run_desk,
-                                rooms_->run_stops,
-                                rooms_->run_waits,
-                                rooms_->run_notes,
-                                rooms_->workers,
-                                rooms_->report_desk,
-                                rooms_->status_desk,
-                                rooms_->config_desk,
-                                rooms_->coordinator_desk,
-                                rooms_->inspection,
-                                rooms_->looks,
-                                rooms_->watches,
-                                rooms_->launches,
-                                rooms_->launch_waits,
-                                rooms_->stops,
-                                rooms_->closes,
-                                rooms_->jobs},
-                               *peers_,
-                               *executor_};
+  const AdapterContext context{
+      {rooms_->admission,   rooms_->registrar,    rooms_->dispatcher,
+       rooms_->controls,    rooms_->mail,         rooms_->inbox,
+       rooms_->peers,       rooms_->asks,         rooms_->channels,
+       rooms_->run_desk,    rooms_->run_stops,    rooms_->run_waits,
+       rooms_->run_notes,   rooms_->workers,      rooms_->report_desk,
+       rooms_->status_desk, rooms_->config_desk,  rooms_->coordinator_desk,
+       rooms_->inspection,  rooms_->looks,        rooms_->watches,
+       rooms_->launches,    rooms_->launch_waits, rooms_->stops,
+       rooms_->closes,      rooms_->jobs},
+      *peers_,
+      *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
   messages_ = std::make_unique<MessageAdapter>(context);
   roster_ = std::make_unique<RosterAdapter>(context);

@@ -85,6 +85,7 @@ struct Rooms {
                   run_teller, dispatcher, watch, clock),
         mail(*runner, workspaces, roster, dispatcher, deliveries, report_store,
              *reader, fences, peers, asks, run_openings, clock),
+        inbox(*runner, workspaces.callers(), dispatcher, *reader),
         workers(*runner, lanes, workspaces, mirror, roster, session_store,
                 dispatcher, controls, view, fences, port),
         news(*runner, lanes, mirror, roster, deliveries, dispatcher, view,
@@ -251,6 +252,7 @@ struct Rooms {
   RunNotes run_notes;
   RunWatch run_watch;
   Mail mail;
+  PersonInbox inbox;
   WorkerDesk workers;
   RosterNews news;
   Jobs job_book;

@@ -1,50 +1,64 @@
 #include "broker/storage/delivery_history.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "broker/base/status_macros.h"
 #include "broker/storage/delivery_row.h"
+#include "broker/storage/mailbox_store.h"
 
 namespace intercom {
 namespace {
 
-#define INTERCOM_HISTORY_FROM \
+// What decides whether a row is wanted, all of it before its text. ?1
+// before_sequence, ?2 how many, ?3 session, ?4 root.
+#define INTERCOM_LOOK_AT                                                    \
+  "SELECT e.sequence, e.kind, e.accepted_at_us, d.state, d.ended, "         \
+  "  ?4 = '' OR e.sender_workspace_root = ?4 OR e.recipient_session_id IN " \
+  "    (SELECT s.session_id FROM sessions s WHERE s.workspace_root = ?4) "  \
   "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
 
-// ?1 before_sequence, ?2 limit, ?3 session, ?4 root.
-constexpr char kListSql[] = INTERCOM_SELECT_RECORDS INTERCOM_HISTORY_FROM
-    "WHERE e.sequence < ?1 AND (?4 = '' "
-    "  OR e.sender_workspace_root = ?4 OR e.recipient_session_id IN ("
-    "    SELECT s.session_id FROM sessions s WHERE s.workspace_root = ?4)) "
-    "ORDER BY e.sequence DESC LIMIT ?2";
+constexpr char kLookSql[] =
+    INTERCOM_LOOK_AT "WHERE e.sequence < ?1 ORDER BY e.sequence DESC LIMIT ?2";
 
 // Each side from its own index, so that a quiet session costs no full scan.
-constexpr char kListOfSessionSql[] =
-    INTERCOM_SELECT_RECORDS INTERCOM_HISTORY_FROM
+constexpr char kLookAtSessionSql[] = INTERCOM_LOOK_AT
     "WHERE e.sequence IN ("
     "  SELECT sequence FROM (SELECT o.sequence FROM envelopes o "
     "    WHERE o.sender_session_id = ?3 AND o.sequence < ?1 "
-    "      AND (?4 = '' OR o.sender_workspace_root = ?4 "
-    "        OR o.recipient_session_id IN (SELECT s.session_id "
-    "          FROM sessions s WHERE s.workspace_root = ?4)) "
     "    ORDER BY o.sequence DESC LIMIT ?2) "
     "  UNION "
     "  SELECT sequence FROM (SELECT m.sequence FROM deliveries m "
-    "    CROSS JOIN envelopes o ON o.sequence = m.sequence "
     "    WHERE m.recipient_session_id = ?3 AND m.moved = 1 "
     "      AND m.sequence < ?1 "
-    "      AND (?4 = '' OR o.sender_workspace_root = ?4 "
-    "        OR o.recipient_session_id IN (SELECT s.session_id "
-    "          FROM sessions s WHERE s.workspace_root = ?4)) "
     "    ORDER BY m.sequence DESC LIMIT ?2) "
     "  UNION "
     "  SELECT sequence FROM (SELECT i.sequence FROM envelopes i "
     "    WHERE i.recipient_session_id = ?3 AND i.sequence < ?1 "
-    "      AND (?4 = '' OR i.sender_workspace_root = ?4 "
-    "        OR i.recipient_session_id IN (SELECT s.session_id "
-    "          FROM sessions s WHERE s.workspace_root = ?4)) "
     "    ORDER BY i.sequence DESC LIMIT ?2)) "
+    "ORDER BY e.sequence DESC LIMIT ?2";
+
+constexpr char kOneSql[] = INTERCOM_SELECT_RECORDS
+    "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
+    "WHERE e.sequence = ?";
+
+constexpr char kUnreadSql[] = INTERCOM_SELECT_RECORDS
+    "FROM deliveries d CROSS JOIN envelopes e ON e.sequence = d.sequence "
+    "WHERE d.recipient_session_id = ?1 AND d.state < 3 AND d.ended = 0 "
+    "ORDER BY d.sequence LIMIT ?2";
+
+constexpr char kWithReadSql[] = INTERCOM_SELECT_RECORDS
+    "FROM (SELECT sequence FROM (SELECT o.sequence FROM deliveries o "
+    "    WHERE o.recipient_session_id = ?1 AND o.state < 3 AND o.ended = 0 "
+    "    ORDER BY o.sequence DESC LIMIT ?2) "
+    "  UNION ALL "
+    "  SELECT sequence FROM (SELECT r.sequence FROM deliveries r "
+    "    WHERE r.recipient_session_id = ?1 AND r.state >= 3 "
+    "    ORDER BY r.sequence DESC LIMIT ?2)) l "
+    "CROSS JOIN deliveries d ON d.sequence = l.sequence "
+    "CROSS JOIN envelopes e ON e.sequence = l.sequence "
     "ORDER BY e.sequence DESC LIMIT ?2";
 
 // Bytes in use, without the mail that is still open.
@@ -60,6 +74,34 @@ constexpr char kOldestSettledSql[] =
     "WHERE settled_at_us > 0 "
     "  AND sequence < (SELECT MAX(sequence) FROM envelopes) "
     "ORDER BY settled_at_us, sequence LIMIT ?";
+
+// Whether what `row` says of a delivery is what the filter asks for.
+bool IsWanted(const HistoryFilter& filter, const Statement& row) {
+  const auto kind = static_cast<v1::EnvelopeKind>(row.Int(1));
+  const absl::Time accepted_at = row.Time(2);
+  const auto state = static_cast<v1::DeliveryState>(row.Int(3));
+  const auto end = static_cast<v1::DeliveryEnd>(row.Int(4));
+  const bool has_ended = end != v1::DELIVERY_END_UNSPECIFIED;
+  const bool any = filter.states.empty() && filter.ends.empty();
+  return row.Bool(5) && (filter.kinds.empty() || filter.kinds.contains(kind)) &&
+         (any || (!has_ended && filter.states.contains(state)) ||
+          filter.ends.contains(end)) &&
+         (!filter.waiting ||
+          (!has_ended && state < v1::DELIVERY_STATE_INJECTED)) &&
+         (!filter.since.has_value() || accepted_at >= *filter.since) &&
+         (!filter.until.has_value() || accepted_at < *filter.until);
+}
+
+// `wanted` is in lower case.
+bool Contains(const v1::Envelope& envelope, const std::string& wanted) {
+  const auto has = [&wanted](const std::string& text) {
+    return absl::AsciiStrToLower(text).find(wanted) != std::string::npos;
+  };
+  if (wanted.empty() || has(envelope.text())) return true;
+  return std::any_of(
+      envelope.attachments().begin(), envelope.attachments().end(),
+      [&](const v1::MessageAttachment& one) { return has(one.name()); });
+}
 
 absl::Status Remove(Database& db, int64_t sequence) {
   INTERCOM_ASSIGN_OR_RETURN(
@@ -81,21 +123,58 @@ absl::StatusOr<HistoryPage> DeliveryHistory::List(const HistoryFilter& filter) {
                              ? filter.before_sequence
                              : std::numeric_limits<int64_t>::max();
   INTERCOM_ASSIGN_OR_RETURN(
-      Statement list,
-      db_.Prepare(filter.session_id.empty() ? kListSql : kListOfSessionSql));
-  list.Bind(before, filter.limit, filter.session_id, filter.workspace_root);
+      Statement look,
+      db_.Prepare(filter.session_id.empty() ? kLookSql : kLookAtSessionSql));
+  look.Bind(before, filter.max_looked_at, filter.session_id,
+            filter.workspace_root);
+  const std::string wanted = absl::AsciiStrToLower(filter.containing);
   HistoryPage page;
-  for (int64_t bytes = 0; bytes <= filter.max_text_bytes;) {
-    v1::DeliveryRecord record;
-    INTERCOM_ASSIGN_OR_RETURN(const bool read, ReadRecord(list, record));
-    if (!read) {
-      page.more = static_cast<int>(page.records.size()) == filter.limit;
+  int looked_at = 0;
+  int64_t bytes = 0;
+  int64_t bytes_looked_at = 0;
+  while (static_cast<int>(page.records.size()) < filter.limit &&
+         bytes <= filter.max_text_bytes &&
+         bytes_looked_at <= filter.max_bytes_looked_at) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool row, look.Step());
+    if (!row) {
+      page.more = looked_at == filter.max_looked_at;
       return page;
     }
+    ++looked_at;
+    page.last_sequence = look.Int64(0);
+    if (!IsWanted(filter, look)) continue;
+    INTERCOM_ASSIGN_OR_RETURN(Statement one, db_.Prepare(kOneSql));
+    one.Bind(page.last_sequence);
+    v1::DeliveryRecord record;
+    INTERCOM_RETURN_IF_ERROR(ReadRecord(one, record).status());
+    bytes_looked_at += static_cast<int64_t>(record.envelope().ByteSizeLong());
+    if (!Contains(record.envelope(), wanted)) continue;
     bytes += static_cast<int64_t>(record.envelope().text().size());
     page.records.push_back(std::move(record));
   }
   page.more = true;
+  return page;
+}
+
+absl::StatusOr<InboxPage> DeliveryHistory::ListInbox(std::string_view person,
+                                                     bool with_read, int limit,
+                                                     int64_t max_text_bytes) {
+  INTERCOM_ASSIGN_OR_RETURN(const Mailbox mailbox,
+                            MailboxStore(db_).Find(person));
+  INTERCOM_ASSIGN_OR_RETURN(Statement list,
+                            db_.Prepare(with_read ? kWithReadSql : kUnreadSql));
+  list.Bind(person, limit);
+  InboxPage page;
+  page.left_out = mailbox.envelopes;
+  for (int64_t bytes = 0; bytes <= max_text_bytes;) {
+    v1::DeliveryRecord record;
+    INTERCOM_ASSIGN_OR_RETURN(const bool read, ReadRecord(list, record));
+    if (!read) break;
+    bytes += static_cast<int64_t>(record.envelope().ByteSizeLong());
+    if (StatusOf(record).open()) --page.left_out;
+    page.records.push_back(std::move(record));
+  }
+  if (with_read) std::reverse(page.records.begin(), page.records.end());
   return page;
 }
 

@@ -2,7 +2,10 @@
 #define PI_INTERCOM_BROKER_STORAGE_DELIVERY_HISTORY_H_
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,8 +24,23 @@ struct HistoryFilter {
   // Only smaller sequences; 0: from the newest.
   int64_t before_sequence = 0;
   int limit = 50;
+  // In the text or in an attachment's name, whatever its case in ASCII.
+  std::string containing = {};
+  std::set<v1::EnvelopeKind> kinds = {};
+  // The furthest state of those that have not ended otherwise.
+  std::set<v1::DeliveryState> states = {};
+  // How the others ended. Beside `states` either is enough.
+  std::set<v1::DeliveryEnd> ends = {};
+  // Only those that are neither in their session nor ended.
+  bool waiting = false;
+  // Accepted at or after, and before.
+  std::optional<absl::Time> since = {};
+  std::optional<absl::Time> until = {};
   // A page ends after the delivery with which its texts exceed this.
   int64_t max_text_bytes = 1 << 20;
+  // A page ends where so many were looked at, or so many bytes of texts.
+  int max_looked_at = 20'000;
+  int64_t max_bytes_looked_at = 64 << 20;
 };
 
 struct HistoryPage {
@@ -30,9 +48,18 @@ struct HistoryPage {
   std::vector<v1::DeliveryRecord> records;
   // Whether older ones may follow.
   bool more = false;
+  // Of the last that was looked at: older ones are before it. 0: none was.
+  int64_t last_sequence = 0;
 };
 
-// Reads and prunes the deliveries of the past. List is for a Reader's
+struct InboxPage {
+  // Oldest first.
+  std::vector<v1::DeliveryRecord> records;
+  // Unread ones that are not among them.
+  int64_t left_out = 0;
+};
+
+// Reads and prunes the deliveries of the past. The lists are for a Reader's
 // connection, Prune for the writer's, in the caller's transaction; errors as
 // described at Database. `db` must outlive this object.
 class DeliveryHistory {
@@ -40,6 +67,13 @@ class DeliveryHistory {
   explicit DeliveryHistory(Database& db) : db_(db) {}
 
   absl::StatusOr<HistoryPage> List(const HistoryFilter& filter);
+
+  // The oldest `limit` unread deliveries to a person; `with_read`: the newest
+  // of all that did not end unread. The texts are at most `max_text_bytes`, but
+  // for the last.
+  absl::StatusOr<InboxPage> ListInbox(std::string_view person, bool with_read,
+                                      int limit,
+                                      int64_t max_text_bytes = 1 << 20);
 
   // Removes at most `limit` settled deliveries (injected or ended), oldest
   // settlement first: those settled before `older_than`, and others while the

@@ -58,10 +58,12 @@ absl::StatusOr<AnswerTarget> AnswerFinder::Find(
                             envelope.reply_to().empty()
                                 ? FindUnnamed(search, request.trigger())
                                 : FindNamed(search, envelope.reply_to()));
-  if (!target.is_session && !target.is_ask) {
+  if (!target.is_session && !target.is_ask &&
+      !IsPersonSessionId(target.session_id)) {
     return Error(absl::StatusCode::kNotFound, "UNKNOWN_RECIPIENT",
-                 "that was sent from a terminal, where nobody waits for an "
-                 "answer: say it in this session. Nothing was sent");
+                 "a program sent that, for which no mail is kept, and it does "
+                 "not wait for an answer: say it in this session. Nothing was "
+                 "sent");
   }
   return target;
 }

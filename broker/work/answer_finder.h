@@ -29,7 +29,8 @@ struct AnswerTarget {
   // Its sender, who gets the answer.
   std::string session_id;
   std::string name;
-  // False for a person or a client, who only has what it waits for.
+  // False for a person, who has a mailbox, and for a client, who only has what
+  // it waits for.
   bool is_session = true;
 };
 

@@ -55,6 +55,12 @@ absl::Status AskDesk::CheckAsk(const DecidedCall& call,
                                const v1::Envelope& envelope) const {
   const std::string& asker = call.caller.session_id;
   const std::string name = NameOr(target.name, target.session_id);
+  if (IsPersonSessionId(target.session_id)) {
+    return Error(absl::StatusCode::kFailedPrecondition, "RECIPIENT_AWAY",
+                 "a person reads mail when they look into it, and nobody can "
+                 "wait for that; nothing was sent. Send a message, which waits "
+                 "for them; what they answer comes as a message of its own");
+  }
   if (!target.attached) {
     return Error(absl::StatusCode::kFailedPrecondition, "RECIPIENT_AWAY",
                  name +

@@ -138,7 +138,7 @@ absl::StatusOr<v1::AwaitReplyResponse> AskDesk::Take(
   INTERCOM_ASSIGN_OR_RETURN(
       auto reply,
       dispatcher_.RecordTaken(ask->reply_delivery_id,
-                              IsOfAgent(response.ask().asker()), effects));
+                              IsToldOf(response.ask().asker()), effects));
   if (reply.has_value()) *response.mutable_reply() = *std::move(reply);
   return response;
 }

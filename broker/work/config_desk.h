@@ -18,8 +18,9 @@
 
 namespace intercom {
 
-// What a coordinator changes in its config beside the entries that it writes: a
-// worker that goes, and the launcher. Semantics and errors are those of
+// What a coordinator changes in its config beside the entries that it writes, a
+// worker that goes, and the launcher, and what anybody may know of the file.
+// Semantics and errors are those of
 // WorkspaceService.
 //
 // Methods are thread-safe. Each calls its `done` once, on the state's thread or
@@ -49,15 +50,22 @@ class ConfigDesk {
   void SetMultiplexer(CallerEvidence evidence,
                       v1::SetMultiplexerRequest request,
                       Done<v1::SetMultiplexerResponse> done);
+  void Check(CallerEvidence evidence, v1::CheckConfigRequest request,
+             Done<v1::CheckConfigResponse> done);
 
  private:
   struct Removal;
+  struct Checking;
 
   // Below: on the state's thread.
   absl::Status CheckRemovable(const std::string& root,
                               const v1::AgentEntry& entry) const;
   void Forget(std::shared_ptr<Removal> removal, ConfigSnapshotPtr snapshot);
   void RefuseMail(std::shared_ptr<Removal> removal);
+  static void CheckedNowhere(const std::string& directory, Checking& checking);
+  void ReadToCheck(const std::string& root, std::shared_ptr<Checking> checking);
+  // Of the entries from `position` on.
+  void CheckDirectories(size_t position, std::shared_ptr<Checking> checking);
 
   StateRunner& runner_;
   ConfigLanes& lanes_;

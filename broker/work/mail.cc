@@ -181,11 +181,7 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
   if (is_answer) {
     INTERCOM_ASSIGN_OR_RETURN(answered,
                               asks_.answers().Find(call, request, target));
-    target = PeerTarget{answered->session_id, answered->name};
-    if (answered->is_session) {
-      INTERCOM_ASSIGN_OR_RETURN(target,
-                                peers_.Find(call, answered->session_id));
-    }
+    INTERCOM_ASSIGN_OR_RETURN(target, FindAnswered(call, *answered));
   } else if (sent.kind() == v1::ENVELOPE_KIND_ASK) {
     // A repeat is open by its own doing.
     if (!is_repeat) {
@@ -205,9 +201,28 @@ absl::StatusOr<Mail::Addressed> Mail::Address(const DecidedCall& call,
   }
   INTERCOM_RETURN_IF_ERROR(AnswerReport(call, sent, target->session_id));
   Recipient recipient{target->session_id, target->name, {}, call.scope};
-  if (!target->configured) recipient.expires_after = kUnconfiguredKept;
+  if (!target->configured && !IsPersonSessionId(target->session_id)) {
+    recipient.expires_after = kUnconfiguredKept;
+  }
   recipient.set_aside = answered.has_value() && answered->is_awaited;
   return Addressed{std::move(envelope), std::move(recipient)};
+}
+
+absl::StatusOr<PeerTarget> Mail::FindAnswered(const DecidedCall& call,
+                                              const AnswerTarget& answered) {
+  if (IsPersonSessionId(answered.session_id)) {
+    return PeerTarget{answered.session_id, std::string(kPersonName)};
+  }
+  if (!answered.is_session) {
+    return PeerTarget{answered.session_id, answered.name};
+  }
+  if (call.caller.origin != v1::ORIGIN_PERSON) {
+    return peers_.Find(call, answered.session_id);
+  }
+  // A person has one mailbox for all scopes, and answers into any of them.
+  DecidedCall there = call;
+  INTERCOM_ASSIGN_OR_RETURN(there.scope, peers_.ScopeOf(answered.session_id));
+  return peers_.Find(there, answered.session_id);
 }
 
 absl::StatusOr<PeerTarget> Mail::FindRecipient(const DecidedCall& call,
@@ -216,6 +231,22 @@ absl::StatusOr<PeerTarget> Mail::FindRecipient(const DecidedCall& call,
     return runs_.FindWorker(call, request.to_run());
   }
   if (request.to_fellow()) return runs_.FindFellow(call, request);
+  absl::StatusOr<PeerTarget> found = FindSession(call, request);
+  const std::string person = Callers::OfPerson();
+  if (ReasonOf(found.status()) != "UNKNOWN_RECIPIENT" ||
+      !request.cwd().empty() ||
+      (NameKey(request.to()) != kPersonName && request.to() != person)) {
+    return found;
+  }
+  if (call.caller.session_id == person) {
+    return Error(absl::StatusCode::kInvalidArgument, "SELF_TARGET",
+                 "the mailbox of the person is your own; nothing was sent");
+  }
+  return PeerTarget{person, std::string(kPersonName)};
+}
+
+absl::StatusOr<PeerTarget> Mail::FindSession(const DecidedCall& call,
+                                             const v1::SendRequest& request) {
   if (request.reach() == v1::REACH_ACCOUNT) {
     return peers_.Resolve(call, request.to(), request.cwd());
   }

@@ -21,6 +21,7 @@
 #include "broker/work/peer_directory.h"
 #include "broker/work/run_openings.h"
 #include "broker/work/workspaces.h"
+#include "intercom/v1/inspect.pb.h"
 #include "intercom/v1/message.pb.h"
 
 namespace intercom {
@@ -74,6 +75,12 @@ class Mail {
       absl::AnyInvocable<void(absl::StatusOr<v1::ListMessagesResponse>)>;
   void List(CallerEvidence evidence, v1::ListMessagesRequest request,
             ListDone done);
+  // As InspectionService.ListDeliveries.
+  using ListDeliveriesDone =
+      absl::AnyInvocable<void(absl::StatusOr<v1::ListDeliveriesResponse>)>;
+  void ListDeliveries(CallerEvidence evidence,
+                      v1::ListDeliveriesRequest request,
+                      ListDeliveriesDone done);
 
  private:
   // An envelope as it is accepted: with what it answers, and to whom it goes.
@@ -95,8 +102,14 @@ class Mail {
   // Whether what must be done once only was done: false where nothing is.
   absl::StatusOr<bool> IsRepeat(const DecidedCall& call,
                                 const v1::SendRequest& request);
+  // Whom a request names: a session, or the person.
   absl::StatusOr<PeerTarget> FindRecipient(const DecidedCall& call,
                                            const v1::SendRequest& request);
+  absl::StatusOr<PeerTarget> FindSession(const DecidedCall& call,
+                                         const v1::SendRequest& request);
+  // Who sent what is answered.
+  absl::StatusOr<PeerTarget> FindAnswered(const DecidedCall& call,
+                                          const AnswerTarget& answered);
   // A refused envelope may be stored all the same: then it has its first
   // answer, whatever became of names, roles, config and rates since.
   void AnswerRepeat(const CallerEvidence& evidence,
@@ -116,7 +129,12 @@ class Mail {
   absl::Status EndWithdraw(const Withdrawal& withdrawal,
                            const absl::Status& outcome, Effects& effects);
   absl::StatusOr<v1::DeliveryRecord> FindOne(const std::string& id);
-  void ListIn(HistoryFilter filter, ListDone done);
+  // Calls `done` on the state's thread with what the filter takes of the
+  // workspace of `directory`, or of all where it is empty.
+  using PageDone = absl::AnyInvocable<void(absl::StatusOr<HistoryPage>)>;
+  void ListIn(CallerEvidence evidence, Operation operation,
+              std::string directory, HistoryFilter filter, PageDone done);
+  void Read(HistoryFilter filter, PageDone done);
 
   StateRunner& runner_;
   Workspaces& workspaces_;

@@ -1,5 +1,4 @@
-// Where mail is, and what there was.
-#include <charconv>
+// Where one message is.
 #include <utility>
 
 #include "broker/base/error.h"
@@ -10,9 +9,6 @@
 
 namespace intercom {
 namespace {
-
-constexpr int kMaxPage = 200;
-constexpr int kDefaultPage = 20;
 
 absl::Status UnknownEnvelope(const std::string& id) {
   return Error(absl::StatusCode::kNotFound, "UNKNOWN_ENVELOPE",
@@ -58,68 +54,6 @@ absl::StatusOr<v1::DeliveryRecord> Mail::FindOne(const std::string& id) {
                "several messages have an id that begins so; give more of "
                "it:" +
                    candidates);
-}
-
-void Mail::List(CallerEvidence evidence, v1::ListMessagesRequest request,
-                ListDone done) {
-  if (request.page_size() < 0 || request.page_size() > kMaxPage) {
-    return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_SIZE",
-                      "page_size is 1 to 200"));
-  }
-  HistoryFilter filter;
-  filter.session_id = request.session_id();
-  filter.limit = request.page_size() == 0 ? kDefaultPage : request.page_size();
-  if (const std::string& token = request.page_token(); !token.empty()) {
-    const char* end = token.data() + token.size();
-    const auto [at, error] =
-        std::from_chars(token.data(), end, filter.before_sequence);
-    if (error != std::errc() || at != end || filter.before_sequence < 1) {
-      return done(Error(absl::StatusCode::kInvalidArgument, "PAGE_TOKEN",
-                        "page_token is not from an earlier answer"));
-    }
-  }
-  runner_.PostTask([this, evidence = std::move(evidence),
-                    directory = request.directory(), filter = std::move(filter),
-                    done = std::move(done)]() mutable {
-    if (auto caller =
-            workspaces_.callers().ResolveFor(Operation::kMessageRead, evidence);
-        !caller.ok()) {
-      return done(caller.status());
-    }
-    if (directory.empty()) return ListIn(std::move(filter), std::move(done));
-    workspaces_.FindRoot(directory,
-                         [this, filter = std::move(filter),
-                          done = std::move(done)](auto root) mutable {
-                           if (!root.ok()) return done(root.status());
-                           if (root->empty())
-                             return done(v1::ListMessagesResponse());
-                           filter.workspace_root = *root;
-                           ListIn(std::move(filter), std::move(done));
-                         });
-  });
-}
-
-void Mail::ListIn(HistoryFilter filter, ListDone done) {
-  auto shared_done = std::make_shared<ListDone>(std::move(done));
-  const absl::Status posted = reader_.Post(
-      [this, filter = std::move(filter), shared_done](Database& database) {
-        auto page = DeliveryHistory(database).List(filter);
-        // Why something waits is known on the state's thread only.
-        runner_.PostTask([this, page = std::move(page), shared_done]() mutable {
-          if (!page.ok()) return (*shared_done)(page.status());
-          v1::ListMessagesResponse response;
-          for (v1::DeliveryRecord& record : page->records) {
-            dispatcher_.DescribeWait(record);
-            *response.add_records() = std::move(record);
-          }
-          if (page->more) {
-            response.set_next_page_token(std::to_string(
-                response.records(response.records_size() - 1).sequence()));
-          }
-          (*shared_done)(std::move(response));
-        });
-      });
-  if (!posted.ok()) (*shared_done)(posted);
 }
 
 }  // namespace intercom

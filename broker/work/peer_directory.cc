@@ -215,6 +215,15 @@ absl::StatusOr<PeerTarget> PeerDirectory::Find(
                    "Nothing was sent");
 }
 
+absl::StatusOr<std::string> PeerDirectory::ScopeOf(
+    std::string_view session_id) const {
+  if (const Attachment* attachment = roster_.Find(session_id)) {
+    return attachment->hello.scope();
+  }
+  INTERCOM_ASSIGN_OR_RETURN(auto row, sessions_.Find(session_id));
+  return row.has_value() ? std::move(row->scope) : std::string();
+}
+
 std::string PeerDirectory::DirectoryOf(std::string_view session_id) const {
   if (const Attachment* attachment = roster_.Find(session_id)) {
     return attachment->cwd;

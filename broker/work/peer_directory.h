@@ -66,6 +66,10 @@ class PeerDirectory {
   absl::StatusOr<PeerTarget> Find(const DecidedCall& call,
                                   std::string_view session_id) const;
 
+  // The scope in which a session is, or was last; empty where that is not
+  // known.
+  absl::StatusOr<std::string> ScopeOf(std::string_view session_id) const;
+
   // Where a session's host is, or was last; empty where that is not known.
   std::string DirectoryOf(std::string_view session_id) const;
 

@@ -98,6 +98,22 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                                     &v1::MessageService::Stub::ListMessages,
                                     request, response);
                }},
+              {"MessageService.ListInbox", "inbox.read",
+               [](Client& client, const Text&) {
+                 v1::ListInboxResponse response;
+                 return client.Call(*client.messages,
+                                    &v1::MessageService::Stub::ListInbox,
+                                    v1::ListInboxRequest(), response);
+               }},
+              {"MessageService.MarkRead", "inbox.read",
+               [](Client& client, const Text&) {
+                 v1::MarkReadRequest request;
+                 request.add_delivery_ids("nobody/not-there");
+                 v1::MarkReadResponse response;
+                 return client.Call(*client.messages,
+                                    &v1::MessageService::Stub::MarkRead,
+                                    request, response);
+               }},
               {"MessageService.WithdrawMessage", "message.withdraw",
                [](Client& client, const Text&) {
                  v1::WithdrawMessageRequest request;
@@ -201,6 +217,15 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                      *client.workspaces,
                      &v1::WorkspaceService::Stub::ConfirmCoordinator, request,
                      response);
+               }},
+              {"WorkspaceService.CheckConfig", "inspect.read",
+               [](Client& client, const Text& directory) {
+                 v1::CheckConfigRequest request;
+                 request.set_directory(directory);
+                 v1::CheckConfigResponse response;
+                 return client.Call(*client.workspaces,
+                                    &v1::WorkspaceService::Stub::CheckConfig,
+                                    request, response);
                }},
               {"WorkService.BeginLaunch", "worker.create",
                [](Client& client, const Text&) {
@@ -395,6 +420,14 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                  return client.Call(*client.inspection,
                                     &v1::InspectionService::Stub::ListMailboxes,
                                     v1::ListMailboxesRequest(), response);
+               }},
+              {"InspectionService.ListDeliveries", "inspect.read",
+               [](Client& client, const Text&) {
+                 v1::ListDeliveriesResponse response;
+                 return client.Call(
+                     *client.inspection,
+                     &v1::InspectionService::Stub::ListDeliveries,
+                     v1::ListDeliveriesRequest(), response);
                }},
               {"InspectionService.ListObservations", "inspect.read",
                [](Client& client, const Text&) {

@@ -22,6 +22,7 @@
 #include "broker/work/mail.h"
 #include "broker/work/mailbox_heirs.h"
 #include "broker/work/observations.h"
+#include "broker/work/person_inbox.h"
 #include "broker/work/prober.h"
 #include "broker/work/report_desk.h"
 #include "broker/work/reports.h"
@@ -242,6 +243,7 @@ class WorkRig : public RoutingRig {
   Mail mail_{*runner_,    workspaces_,   roster_,       dispatcher_,
              deliveries_, report_store_, *reader_,      fences_,
              peers_,      asks_,         run_openings_, clock_};
+  PersonInbox inbox_{*runner_, workspaces_.callers(), dispatcher_, *reader_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,
                    view_,    fences_,        kTestPort};

@@ -1,54 +1,57 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_CLI_ARGUMENTS_H_
 #define PI_INTERCOM_WORKER_AGENT_CLI_ARGUMENTS_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace intercom {
+namespace CLI {
+class App;
+}  // namespace CLI
 
-enum class Command {
-  kList,
-  kSend,
-  kStatus,
-  kHistory,
-  kWorkers,
-  kJobs,
-  kJobShow,
-  kJobResolve,
-  kCoordinatorTake,
-  kObservations,
-  kView,
-  kBrokerStart,
-  kBrokerStop,
-  kBrokerRestart,
-  kBrokerStatus,
-  kBrokerPath,
-  kVersion,
-};
+namespace intercom {
 
 // What a person typed.
 struct Arguments {
-  Command command = Command::kVersion;
+  // Which command it is, as the table of commands names it.
+  std::string command;
   // Output is protobuf JSON.
   bool json = false;
   // The state directory; empty means the account's.
   std::string home;
   // Of the workspace; empty means the present directory.
   std::string directory;
-  // list: every attachment, history: every message, jobs: every job, instead of
-  // the workspace.
+  // Of every workspace, or what else is more than the usual.
   bool all = false;
   // workers: ask the sessions on the spot.
   bool probe = false;
-  // workers, view: one of them. observations: of one session.
+  // workers, view: one of them. Elsewhere: only what is of that session.
   std::string session;
   // view: stay until the worker ends.
   bool follow = true;
+  // sessions: those that are away, too.
+  bool away = false;
+  // runs: only open ones. deliveries: only those that wait.
+  bool open = false;
   std::string to;
   std::string text;
-  // send: the envelope id of an earlier attempt. status, job: what to look up.
+  // send, ask, reply: the envelope id of an earlier attempt. status, job: what
+  // to look up.
   std::string id;
+  // reply: what is answered.
+  std::string answered;
+  // ask: wait for the answer, which is wanted within this; empty: the usual.
+  bool wait = true;
+  std::string timeout;
+  // inbox: leave what is shown unread.
+  bool peek = false;
+  // history: what is looked for.
+  std::string containing;
+  std::string since;
+  std::string until;
+  std::vector<std::string> states;
+  std::vector<std::string> kinds;
   int limit = 20;
 };
 
@@ -57,6 +60,8 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNotRunning = 3;
+// A wait ended without an answer.
+inline constexpr int kExitNoAnswer = 4;
 
 // The result of parsing: arguments, or what to print and the exit code.
 struct ParsedArguments {
@@ -68,6 +73,10 @@ struct ParsedArguments {
 
 // `words` are the arguments without the program's name.
 ParsedArguments ParseArguments(const std::vector<std::string>& words);
+
+// The parser that the table of commands makes, which reads into `arguments`:
+// what there is to be typed, for those who tell of it.
+std::unique_ptr<CLI::App> MakeParser(Arguments& arguments);
 
 }  // namespace intercom
 

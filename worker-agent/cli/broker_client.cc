@@ -1,7 +1,14 @@
 #include "worker-agent/cli/broker_client.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <utility>
+
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
+#include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "worker-agent/link/broker_address.h"
 #include "worker-agent/link/channel.h"
@@ -19,7 +26,10 @@ BrokerClient::BrokerClient(const std::string& home)
       workspace_(v1::WorkspaceService::NewStub(channel_)),
       messages_(v1::MessageService::NewStub(channel_)),
       inspection_(v1::InspectionService::NewStub(channel_)),
-      work_(v1::WorkService::NewStub(channel_)) {}
+      work_(v1::WorkService::NewStub(channel_)),
+      asks_(v1::AskService::NewStub(channel_)),
+      roster_(v1::RosterService::NewStub(channel_)),
+      channels_(v1::ChannelService::NewStub(channel_)) {}
 
 absl::Status BrokerClient::Connect(absl::Time deadline) {
   grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
@@ -52,6 +62,11 @@ absl::StatusOr<Response> BrokerClient::Call(
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);
   if (status.ok()) return response;
+  return Failure(status, context);
+}
+
+absl::Status BrokerClient::Failure(const grpc::Status& status,
+                                   const grpc::ClientContext& context) {
   absl::Status failure = FromGrpc(status, context);
   if (ReasonOf(failure) == "BROKER_UNREACHABLE") {
     return Error(absl::StatusCode::kUnavailable, "CONNECTION_LOST",
@@ -78,6 +93,88 @@ absl::StatusOr<v1::GetMessageResponse> BrokerClient::GetMessage(
 absl::StatusOr<v1::ListMessagesResponse> BrokerClient::ListMessages(
     const v1::ListMessagesRequest& request) {
   return Call(*messages_, &v1::MessageService::Stub::ListMessages, request);
+}
+
+absl::StatusOr<v1::WithdrawMessageResponse> BrokerClient::WithdrawMessage(
+    const v1::WithdrawMessageRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::WithdrawMessage, request);
+}
+
+absl::StatusOr<v1::ListInboxResponse> BrokerClient::ListInbox(
+    const v1::ListInboxRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::ListInbox, request);
+}
+
+absl::StatusOr<v1::MarkReadResponse> BrokerClient::MarkRead(
+    const v1::MarkReadRequest& request) {
+  return Call(*messages_, &v1::MessageService::Stub::MarkRead, request);
+}
+
+absl::StatusOr<v1::AwaitReplyResponse> BrokerClient::AwaitReply(
+    const v1::AwaitReplyRequest& request, const Interrupt& interrupt) {
+  const absl::Time deadline = SystemClock().Now() + kDeadline;
+  INTERCOM_RETURN_IF_ERROR(Connect(deadline));
+  const int done = eventfd(0, EFD_CLOEXEC);
+  grpc::ClientContext context;
+  context.set_deadline(
+      absl::ToChronoTime(deadline + FromProtoDuration(request.wait())));
+  v1::AwaitReplyResponse response;
+  grpc::Status status;
+  asks_->async()->AwaitReply(&context, &request, &response,
+                             [&status, done](grpc::Status result) {
+                               status = std::move(result);
+                               eventfd_write(done, 1);
+                             });
+  pollfd waiting[] = {{done, POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}};
+  bool interrupted = false;
+  while (poll(waiting, interrupted ? 1 : 2, -1) < 0 ||
+         waiting[0].revents == 0) {
+    if (!interrupted && waiting[1].revents != 0) {
+      interrupted = true;
+      context.TryCancel();
+    }
+  }
+  eventfd_t ignored;
+  eventfd_read(done, &ignored);
+  close(done);
+  if (status.ok()) return response;
+  if (interrupted) {
+    return Error(absl::StatusCode::kCancelled, "INTERRUPTED",
+                 "the wait was ended");
+  }
+  return Failure(status, context);
+}
+
+absl::StatusOr<v1::ListSessionsResponse> BrokerClient::ListSessions(
+    const v1::ListSessionsRequest& request) {
+  return Call(*roster_, &v1::RosterService::Stub::ListSessions, request);
+}
+
+absl::StatusOr<v1::ListChannelsResponse> BrokerClient::ListChannels() {
+  return Call(*channels_, &v1::ChannelService::Stub::ListChannels,
+              v1::ListChannelsRequest());
+}
+
+absl::StatusOr<v1::ListAllRunsResponse> BrokerClient::ListAllRuns(
+    const v1::ListAllRunsRequest& request) {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListAllRuns, request);
+}
+
+absl::StatusOr<v1::ListOpenAsksResponse> BrokerClient::ListOpenAsks(
+    const v1::ListOpenAsksRequest& request) {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListOpenAsks,
+              request);
+}
+
+absl::StatusOr<v1::ListDeliveriesResponse> BrokerClient::ListDeliveries(
+    const v1::ListDeliveriesRequest& request) {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListDeliveries,
+              request);
+}
+
+absl::StatusOr<v1::CheckConfigResponse> BrokerClient::CheckConfig(
+    const v1::CheckConfigRequest& request) {
+  return Call(*workspace_, &v1::WorkspaceService::Stub::CheckConfig, request);
 }
 
 absl::StatusOr<v1::GetBrokerResponse> BrokerClient::GetBroker() {

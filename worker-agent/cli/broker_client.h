@@ -6,10 +6,14 @@
 
 #include "absl/status/statusor.h"
 #include "grpcpp/channel.h"
+#include "intercom/v1/ask.grpc.pb.h"
+#include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
+#include "worker-agent/cli/interrupt.h"
 
 namespace intercom {
 
@@ -28,6 +32,27 @@ class BrokerClient {
       const v1::GetMessageRequest& request);
   absl::StatusOr<v1::ListMessagesResponse> ListMessages(
       const v1::ListMessagesRequest& request);
+  absl::StatusOr<v1::WithdrawMessageResponse> WithdrawMessage(
+      const v1::WithdrawMessageRequest& request);
+  absl::StatusOr<v1::ListInboxResponse> ListInbox(
+      const v1::ListInboxRequest& request);
+  absl::StatusOr<v1::MarkReadResponse> MarkRead(
+      const v1::MarkReadRequest& request);
+  // Takes 10 s longer than `wait` at most. CANCELLED (INTERRUPTED): `interrupt`
+  // came before.
+  absl::StatusOr<v1::AwaitReplyResponse> AwaitReply(
+      const v1::AwaitReplyRequest& request, const Interrupt& interrupt);
+  absl::StatusOr<v1::ListSessionsResponse> ListSessions(
+      const v1::ListSessionsRequest& request);
+  absl::StatusOr<v1::ListChannelsResponse> ListChannels();
+  absl::StatusOr<v1::ListAllRunsResponse> ListAllRuns(
+      const v1::ListAllRunsRequest& request);
+  absl::StatusOr<v1::ListOpenAsksResponse> ListOpenAsks(
+      const v1::ListOpenAsksRequest& request);
+  absl::StatusOr<v1::ListDeliveriesResponse> ListDeliveries(
+      const v1::ListDeliveriesRequest& request);
+  absl::StatusOr<v1::CheckConfigResponse> CheckConfig(
+      const v1::CheckConfigRequest& request);
   absl::StatusOr<v1::GetBrokerResponse> GetBroker();
   absl::StatusOr<v1::ListAttachmentsResponse> ListAttachments();
   absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
@@ -51,6 +76,8 @@ class BrokerClient {
       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                    Response*),
       const Request& request);
+  static absl::Status Failure(const grpc::Status& status,
+                              const grpc::ClientContext& context);
 
   const std::string home_;
   const std::shared_ptr<grpc::Channel> channel_;
@@ -58,6 +85,9 @@ class BrokerClient {
   const std::unique_ptr<v1::MessageService::Stub> messages_;
   const std::unique_ptr<v1::InspectionService::Stub> inspection_;
   const std::unique_ptr<v1::WorkService::Stub> work_;
+  const std::unique_ptr<v1::AskService::Stub> asks_;
+  const std::unique_ptr<v1::RosterService::Stub> roster_;
+  const std::unique_ptr<v1::ChannelService::Stub> channels_;
 };
 
 }  // namespace intercom

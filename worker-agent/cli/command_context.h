@@ -16,6 +16,8 @@ namespace intercom {
 // What a command works with. Everything outlives it.
 struct CommandContext {
   const Arguments& arguments;
+  // The state directory.
+  const std::string& home;
   BrokerClient& client;
   std::istream& in;
   std::ostream& out;

@@ -77,14 +77,24 @@ std::string RecordReport(const v1::DeliveryRecord& record, absl::Time now,
          RecordHeadline(record) + "\n" + RecordStates(record, now);
 }
 
+std::string WithdrawnReport(const v1::WithdrawMessageResponse& response) {
+  const std::string id =
+      IdLabel(response.record().envelope().envelope_id(), 64);
+  const std::string name = NameLabel(RecipientName(response.record()));
+  return response.requested() ? name + " has " + id +
+                                    " already, and was asked to disregard it.\n"
+                              : id + " never reaches " + name + ".\n";
+}
+
 std::string HistoryReport(const v1::ListMessagesResponse& response) {
   if (response.records().empty()) return "No messages.\n";
-  TextTable table({"ID", "AT", "FROM", "TO", "STATE", "TEXT"});
+  TextTable table({"ID", "AT", "KIND", "FROM", "TO", "STATE", "TEXT"});
   for (const v1::DeliveryRecord& record : response.records()) {
     const std::string text = SafeLabel(record.envelope().text(), 200);
     table.AddRow(
         {ShortId(record.envelope().envelope_id()),
          record.marks().empty() ? "" : DateAndTime(record.marks(0).at()),
+         std::string(KindLabel(record.envelope().kind())),
          ShortSender(record.sender()), NameLabel(RecipientName(record), 40),
          ShortState(record), CutToWidth(text, kPreviewColumns)});
   }

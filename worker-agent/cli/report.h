@@ -22,6 +22,8 @@ std::string SentReport(const v1::DeliveryRecord& record);
 // when and why.
 std::string RecordReport(const v1::DeliveryRecord& record, absl::Time now,
                          const Terminal& terminal);
+// What came of taking a message back.
+std::string WithdrawnReport(const v1::WithdrawMessageResponse& response);
 std::string HistoryReport(const v1::ListMessagesResponse& response);
 
 std::string BrokerReport(const v1::GetBrokerResponse& response, absl::Time now,

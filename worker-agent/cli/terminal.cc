@@ -11,8 +11,12 @@ Terminal Terminal::OfProcess() {
   const char* term = std::getenv("TERM");
   const bool wanted = no_color == nullptr || *no_color == '\0';
   const bool able = term != nullptr && std::string_view(term) != "dumb";
+  const bool shows_errors = isatty(STDERR_FILENO) == 1;
   return Terminal(wanted && able && isatty(STDOUT_FILENO) == 1,
-                  isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1);
+                  isatty(STDIN_FILENO) == 1 && shows_errors,
+                  !shows_errors ? Progress::kNone
+                  : able        ? Progress::kRewriting
+                                : Progress::kLines);
 }
 
 }  // namespace intercom

@@ -10,8 +10,16 @@ namespace intercom {
 // terminal, unless NO_COLOR is set or TERM is `dumb`.
 class Terminal {
  public:
-  explicit Terminal(bool colour, bool can_ask = false)
-      : colour_(colour), can_ask_(can_ask) {}
+  // How the progress of long work is shown on standard error.
+  enum class Progress {
+    kNone,       // It is no terminal.
+    kLines,      // Line by line.
+    kRewriting,  // In one line that is written anew.
+  };
+
+  explicit Terminal(bool colour, bool can_ask = false,
+                    Progress progress = Progress::kNone)
+      : colour_(colour), can_ask_(can_ask), progress_(progress) {}
 
   // For the standard input, output and error of this process.
   static Terminal OfProcess();
@@ -19,6 +27,7 @@ class Terminal {
   // Whether a question on standard error reaches a person who can answer on
   // standard input.
   bool can_ask() const { return can_ask_; }
+  Progress progress() const { return progress_; }
 
   std::string Bold(std::string_view text) const { return In("1", text); }
   std::string Dim(std::string_view text) const { return In("2", text); }
@@ -32,6 +41,7 @@ class Terminal {
 
   const bool colour_;
   const bool can_ask_;
+  const Progress progress_;
 };
 
 }  // namespace intercom

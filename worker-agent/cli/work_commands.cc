@@ -7,6 +7,8 @@
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/job.h"
+#include "worker-agent/cli/command_options.h"
+#include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_report.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/work_labels.h"
@@ -38,8 +40,6 @@ absl::Status CheckResolvable(const v1::Job& job) {
   return Error(absl::StatusCode::kFailedPrecondition, "JOB_ENDED",
                is + ": there is nothing to resolve");
 }
-
-}  // namespace
 
 absl::Status ShowWorkers(const CommandContext& context) {
   v1::GetWorkerStatusRequest request;
@@ -137,6 +137,67 @@ absl::Status TakeCoordinator(const CommandContext& context) {
       response, "Session " + IdLabel(response.coordinator_session_id(), 256) +
                     " coordinates " + SafeLabel(response.root(), 4096) +
                     " now.\n");
+}
+
+void DeclareWorkers(CLI::App& command, Arguments& arguments) {
+  command.add_option("name", arguments.session, "One worker");
+  AddDirectory(command, arguments);
+  command.add_flag("--probe", arguments.probe,
+                   "Ask the attached ones on the spot");
+}
+
+void DeclareView(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("name", arguments.session,
+                  "Name, session id or the beginning of one, or job id")
+      ->required();
+  command.add_flag_callback(
+      "--no-follow", [&arguments] { arguments.follow = false; },
+      "Print what there is and end");
+  AddDirectory(command, arguments);
+}
+
+void DeclareJobs(CLI::App& command, Arguments& arguments) {
+  AddDirectory(command, arguments);
+  AddAll(command, arguments, "Of every workspace");
+  AddLimit(command, arguments, 200);
+}
+
+void DeclareJob(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("id", arguments.id, "Job id, or at least 6 characters of it")
+      ->required();
+}
+
+void DeclareObservations(CLI::App& command, Arguments& arguments) {
+  AddSession(command, arguments, "Session id; of all without it");
+  AddLimit(command, arguments, 500);
+}
+
+}  // namespace
+
+std::vector<CommandSpec> WorkCommands() {
+  return {
+      {"workers", "What is known of the workspace's workers, and how old it is",
+       DeclareWorkers, ShowWorkers, v1::GetWorkerStatusResponse::descriptor()},
+      {"view", "See what a headless worker does, until it ends or Ctrl-C",
+       DeclareView,
+       [](const CommandContext& context) {
+         return ViewWorker(context, context.home);
+       }},
+      {"jobs", "List jobs: launches, stops and closes", DeclareJobs, ShowJobs,
+       v1::ListJobsResponse::descriptor()},
+      {"job show", "Show a job and what is known of its worker", DeclareJob,
+       ShowJob, v1::GetJobResponse::descriptor()},
+      {"job resolve",
+       "End a job whose outcome is uncertain, after a look at the evidence",
+       DeclareJob, ResolveJob, v1::ResolveJobResponse::descriptor()},
+      {"coordinator take", "Confirm the coordinator that the config names",
+       AddDirectory, TakeCoordinator,
+       v1::ConfirmCoordinatorResponse::descriptor()},
+      {"observations", "What the broker saw of sessions and did with them",
+       DeclareObservations, ShowObservations,
+       v1::ListObservationsResponse::descriptor()}};
 }
 
 }  // namespace intercom

@@ -116,8 +116,9 @@ std::string TalkHint(const v1::Delivery& delivery, const Reader& reader) {
       return "A program started by that session sent this, not a person. " +
              AnswerHint(delivery, reader);
     case v1::ORIGIN_PERSON:
-      return "It was typed at a terminal outside this session and can't be "
-             "answered with a tool: answer here.";
+      return "A person typed it at a terminal outside this session, where an "
+             "answer reaches them. " +
+             AnswerHint(delivery, reader);
     default:
       return "It can't be answered with a tool.";
   }

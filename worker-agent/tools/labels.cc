@@ -108,6 +108,9 @@ std::string WaitSentence(v1::WaitReason reason, std::string_view recipient) {
     case v1::WAIT_REASON_AWAITED:
       return "set aside: it goes to the ask of " + name +
              " that it answers, as that call's result";
+    case v1::WAIT_REASON_UNREAD:
+      return "unread: it is kept in the mailbox of " + name +
+             " until it is read there; that starts nothing by itself";
     default:
       return "waiting for " + name;
   }
@@ -131,6 +134,8 @@ std::string_view WaitWord(v1::WaitReason reason) {
       return "superseding";
     case v1::WAIT_REASON_AWAITED:
       return "awaited";
+    case v1::WAIT_REASON_UNREAD:
+      return "unread";
     default:
       return "";
   }

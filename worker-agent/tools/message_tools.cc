@@ -14,7 +14,8 @@ Json Worker() { return TextSchema("The worker's name or session id.", 1, 256); }
 
 Tool SendTool(bool supervises) {
   Json properties = {
-      {"to", TextSchema("The recipient's name, Coordinator, or a session id.",
+      {"to", TextSchema("The recipient's name, Coordinator, or a session id; "
+                        "person is the mailbox of the person.",
                         1, 256)},
       {"message", TextSchema("The text, complete in itself: the recipient does "
                              "not see your session.",
@@ -24,7 +25,8 @@ Tool SendTool(bool supervises) {
       "returns once the message is on disk, and says whether it waits and "
       "why; an answer comes later as a message of its own. A message to an "
       "absent session is kept and delivered when that session returns, so "
-      "don't send it again.";
+      "don't send it again. Mail to person waits until the person looks into "
+      "it at a terminal: for what need not be read in this session.";
   if (supervises) {
     description +=
         " With run it hands out a run: its end is announced by itself, and the "

@@ -81,10 +81,12 @@ constexpr const char* kRunGuidelines[] = {
 Json TalkProperties(bool supervises) {
   return {
       {"action", ChoiceSchema("What to do.", IntercomActionNames(supervises))},
-      {"to", TextSchema("The session: a name, a session id, or at least 6 "
-                        "characters of its beginning, or Name@directory. For "
-                        "reply only where several asks are pending.",
-                        0, 4352)},
+      {"to",
+       TextSchema("The session: a name, a session id, or at least 6 "
+                  "characters of its beginning, or Name@directory; person "
+                  "is the mailbox of the person, which takes no ask. For "
+                  "reply only where several asks are pending.",
+                  0, 4352)},
       {"message",
        TextSchema("The text, complete in itself: the recipient does not "
                   "see your session.",

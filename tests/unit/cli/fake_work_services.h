@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_TESTS_UNIT_CLI_FAKE_WORK_SERVICES_H_
 #define PI_INTERCOM_TESTS_UNIT_CLI_FAKE_WORK_SERVICES_H_
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -11,7 +12,10 @@
 #include "broker/base/mutex.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
+#include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
+#include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
 #include "worker-agent/link/broker_address.h"
@@ -29,6 +33,9 @@ class FakeWorkServices {
     builder.RegisterService(&workspaces_);
     builder.RegisterService(&work_);
     builder.RegisterService(&inspection_);
+    builder.RegisterService(&roster_);
+    builder.RegisterService(&channels_);
+    builder.RegisterService(&messages_);
     server_ = builder.BuildAndStart();
   }
   ~FakeWorkServices() {
@@ -50,6 +57,13 @@ class FakeWorkServices {
   v1::ListJobsResponse jobs;
   v1::GetJobResponse job;
   v1::ListObservationsResponse observations;
+  v1::ListAllRunsResponse runs;
+  v1::ListOpenAsksResponse asks;
+  v1::ListDeliveriesResponse deliveries;
+  v1::ListSessionsResponse sessions;
+  v1::ListChannelsResponse channels;
+  v1::CheckConfigResponse config;
+  v1::ListMessagesResponse history;
   // Of calls that change something.
   absl::Status refusal;
 
@@ -89,6 +103,12 @@ class FakeWorkServices {
         response->add_errors(error);
       }
       return fake_.Note(context, "GetWorkerStatus", *request);
+    }
+    grpc::Status CheckConfig(grpc::ServerContext* context,
+                             const v1::CheckConfigRequest* request,
+                             v1::CheckConfigResponse* response) override {
+      *response = fake_.config;
+      return fake_.Note(context, "CheckConfig", *request);
     }
     grpc::Status ConfirmCoordinator(
         grpc::ServerContext* context,
@@ -140,6 +160,74 @@ class FakeWorkServices {
       *response = fake_.observations;
       return fake_.Note(context, "ListObservations", *request);
     }
+    grpc::Status ListAllRuns(grpc::ServerContext* context,
+                             const v1::ListAllRunsRequest* request,
+                             v1::ListAllRunsResponse* response) override {
+      *response = fake_.runs;
+      return fake_.Note(context, "ListAllRuns", *request);
+    }
+    grpc::Status ListOpenAsks(grpc::ServerContext* context,
+                              const v1::ListOpenAsksRequest* request,
+                              v1::ListOpenAsksResponse* response) override {
+      *response = fake_.asks;
+      return fake_.Note(context, "ListOpenAsks", *request);
+    }
+    // One a page.
+    grpc::Status ListDeliveries(grpc::ServerContext* context,
+                                const v1::ListDeliveriesRequest* request,
+                                v1::ListDeliveriesResponse* response) override {
+      const int at =
+          request->page_token().empty() ? 0 : std::stoi(request->page_token());
+      if (at < fake_.deliveries.deliveries_size()) {
+        *response->add_deliveries() = fake_.deliveries.deliveries(at);
+      }
+      if (at + 1 < fake_.deliveries.deliveries_size()) {
+        response->set_next_page_token(std::to_string(at + 1));
+      }
+      return fake_.Note(context, "ListDeliveries", *request);
+    }
+
+   private:
+    FakeWorkServices& fake_;
+  };
+
+  class Roster : public v1::RosterService::Service {
+   public:
+    explicit Roster(FakeWorkServices& fake) : fake_(fake) {}
+    grpc::Status ListSessions(grpc::ServerContext* context,
+                              const v1::ListSessionsRequest* request,
+                              v1::ListSessionsResponse* response) override {
+      *response = fake_.sessions;
+      return fake_.Note(context, "ListSessions", *request);
+    }
+
+   private:
+    FakeWorkServices& fake_;
+  };
+
+  class Channels : public v1::ChannelService::Service {
+   public:
+    explicit Channels(FakeWorkServices& fake) : fake_(fake) {}
+    grpc::Status ListChannels(grpc::ServerContext* context,
+                              const v1::ListChannelsRequest* request,
+                              v1::ListChannelsResponse* response) override {
+      *response = fake_.channels;
+      return fake_.Note(context, "ListChannels", *request);
+    }
+
+   private:
+    FakeWorkServices& fake_;
+  };
+
+  class Messages : public v1::MessageService::Service {
+   public:
+    explicit Messages(FakeWorkServices& fake) : fake_(fake) {}
+    grpc::Status ListMessages(grpc::ServerContext* context,
+                              const v1::ListMessagesRequest* request,
+                              v1::ListMessagesResponse* response) override {
+      *response = fake_.history;
+      return fake_.Note(context, "ListMessages", *request);
+    }
 
    private:
     FakeWorkServices& fake_;
@@ -148,6 +236,9 @@ class FakeWorkServices {
   Workspaces workspaces_{*this};
   Work work_{*this};
   Inspection inspection_{*this};
+  Roster roster_{*this};
+  Channels channels_{*this};
+  Messages messages_{*this};
   std::unique_ptr<grpc::Server> server_;
   Mutex mu_;
   std::vector<std::string> calls_ ABSL_GUARDED_BY(mu_);

@@ -28,7 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Ids, BadSessionIdTest,
                          ::testing::Values("", std::string(257, 'x'), "a/b",
                                            "a\nb", "a\x7f",
                                            std::string("a\0b", 3), " a", "a ",
-                                           "\xff", "a\xc3"));
+                                           "\xff", "a\xc3", "broker",
+                                           "person:1000", "client:1000"));
 
 TEST(StableIdTest, HasOneToSixtyFourPlainCharacters) {
   for (const std::string& id :
@@ -59,16 +60,16 @@ TEST(DeliveryIdTest, HasTwoPartsThatAreNotEmpty) {
   }
 }
 
-TEST(SenderTest, OnlyASessionHasMailAndOnlyItsAgentTakesIt) {
+TEST(SenderTest, OnlyASessionHasAnAgentAndAPersonIsToldOfToo) {
   const auto of = [](v1::Origin origin) {
     v1::Sender sender;
     sender.set_origin(origin);
-    return std::pair(IsOfSession(sender), IsOfAgent(sender));
+    return std::pair(IsOfSession(sender), IsToldOf(sender));
   };
   EXPECT_EQ(of(v1::ORIGIN_SESSION), std::pair(true, true));
   EXPECT_EQ(of(v1::ORIGIN_UNSPECIFIED), std::pair(true, true));
   EXPECT_EQ(of(v1::ORIGIN_SHELL), std::pair(true, false));
-  EXPECT_EQ(of(v1::ORIGIN_PERSON), std::pair(false, false));
+  EXPECT_EQ(of(v1::ORIGIN_PERSON), std::pair(false, true));
   EXPECT_EQ(of(v1::ORIGIN_CLIENT), std::pair(false, false));
 }
 

@@ -167,8 +167,12 @@ class FakeBroker::Message : public v1::MessageService::CallbackService {
   grpc::ServerUnaryReactor* Send(grpc::CallbackServerContext* context,
                                  const v1::SendRequest* request,
                                  v1::SendResponse* response) override {
-    const grpc::Status status = broker_.Admit(
+    grpc::Status status = broker_.Admit(
         context, "Send " + request->to() + " " + request->envelope().text());
+    if (status.ok() && broker_.IsElsewhere(*request)) {
+      status = ToGrpc(context, Error(absl::StatusCode::kNotFound,
+                                     "UNKNOWN_RECIPIENT", "not here"));
+    }
     if (status.ok()) {
       *response->mutable_record() =
           broker_.Accept(request->envelope(), request->to());
@@ -206,6 +210,18 @@ class FakeBroker::Message : public v1::MessageService::CallbackService {
       const v1::WithdrawMessageRequest* request,
       v1::WithdrawMessageResponse* response) override {
     return broker_.Serve(context, "WithdrawMessage", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* ListInbox(
+      grpc::CallbackServerContext* context, const v1::ListInboxRequest* request,
+      v1::ListInboxResponse* response) override {
+    return broker_.Serve(context, "ListInbox", *request, response);
+  }
+
+  grpc::ServerUnaryReactor* MarkRead(grpc::CallbackServerContext* context,
+                                     const v1::MarkReadRequest* request,
+                                     v1::MarkReadResponse* response) override {
+    return broker_.Serve(context, "MarkRead", *request, response);
   }
 
   grpc::ServerUnaryReactor* ListMessages(
@@ -470,6 +486,17 @@ grpc::ServerUnaryReactor* FakeBroker::Serve(
   }
   if (!is_held) reactor->Finish(Answer(status));
   return reactor;
+}
+
+void FakeBroker::SetElsewhere(const std::string& name) {
+  MutexLock lock(mu_);
+  elsewhere_ = name;
+}
+
+bool FakeBroker::IsElsewhere(const v1::SendRequest& request) {
+  MutexLock lock(mu_);
+  return request.to() == elsewhere_ && !elsewhere_.empty() &&
+         request.reach() != v1::REACH_ACCOUNT;
 }
 
 void FakeBroker::RefuseSubmit(absl::Status status) {

@@ -93,6 +93,8 @@ class FakeBroker {
   // Calls of that name are noted, and answered when they are released.
   void Hold(const std::string& call);
   void Release(const std::string& call);
+  // Sends to that name reach a session only with REACH_ACCOUNT.
+  void SetElsewhere(const std::string& name);
   // What an accepted envelope's record says while the recipient is away.
   void SetWaitReason(v1::WaitReason reason);
   // Accepted envelopes, each id once.
@@ -127,6 +129,7 @@ class FakeBroker {
   void Note(const std::function<void(Seen&)>& change);
   // Handles one frame of `attachment`.
   void Handle(FakeAttachment* attachment, const v1::AttachRequest& frame);
+  bool IsElsewhere(const v1::SendRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
   v1::DeliveryRecord Accept(const v1::Envelope& envelope,
                             const std::string& to);
   // OK or the refusal, with its reason in the call's trailer.
@@ -158,6 +161,7 @@ class FakeBroker {
   std::deque<absl::Status> refused_submits_ ABSL_GUARDED_BY(mu_);
   v1::DeliveryRecord accepted_more_ ABSL_GUARDED_BY(mu_);
   int break_calls_ ABSL_GUARDED_BY(mu_) = 0;
+  std::string elsewhere_ ABSL_GUARDED_BY(mu_);
   v1::WaitReason wait_reason_ ABSL_GUARDED_BY(mu_) =
       v1::WAIT_REASON_UNSPECIFIED;
   std::map<std::string, v1::DeliveryRecord> records_ ABSL_GUARDED_BY(mu_);

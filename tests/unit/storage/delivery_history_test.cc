@@ -1,6 +1,8 @@
 #include "broker/storage/delivery_history.h"
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "broker/storage/mailbox_store.h"
@@ -98,6 +100,109 @@ TEST_F(DeliveryHistoryTest, AWorkspaceSeesItsSendersAndItsRecipients) {
                   .value()
                   .records,
               ElementsAre(EnvelopeIs("from")));
+}
+
+// Five messages of "a" to "b", one a minute.
+class HistoryFilterTest : public DeliveryHistoryTest {
+ protected:
+  HistoryFilterTest() {
+    for (int i = 1; i <= 5; ++i) {
+      NewDelivery delivery = MessageTo("b", absl::StrCat("e", i));
+      delivery.sender.set_session_id("a");
+      delivery.accepted_at = kNow + absl::Minutes(i);
+      if (i == 2) delivery.envelope.set_text("The Parser is DONE");
+      if (i == 3) delivery.envelope.set_kind(v1::ENVELOPE_KIND_ASK);
+      if (i == 4) {
+        v1::MessageAttachment& file = *delivery.envelope.add_attachments();
+        file.set_name("src/parser.cc");
+        file.set_content("nothing of it");
+      }
+      sequences_.push_back(
+          store_.Insert(std::move(delivery)).value().record.sequence());
+    }
+  }
+  std::vector<std::string> Ids(const HistoryFilter& filter) {
+    std::vector<std::string> ids;
+    const HistoryPage page = history_.List(filter).value();
+    for (const v1::DeliveryRecord& record : page.records) {
+      ids.push_back(record.envelope().envelope_id());
+    }
+    return ids;
+  }
+  std::vector<int64_t> sequences_;
+};
+
+TEST_F(HistoryFilterTest, ATextIsFoundInEitherCaseAndAnAttachmentByItsName) {
+  EXPECT_THAT(Ids({.containing = "pArSeR"}), ElementsAre("e4", "e2"));
+  EXPECT_THAT(Ids({.containing = "done"}), ElementsAre("e2"));
+  EXPECT_THAT(Ids({.containing = "nothing of it"}), ElementsAre());
+}
+
+TEST_F(HistoryFilterTest, KindsAreAnyOfThose) {
+  EXPECT_THAT(Ids({.kinds = {v1::ENVELOPE_KIND_ASK}}), ElementsAre("e3"));
+  EXPECT_THAT(
+      Ids({.kinds = {v1::ENVELOPE_KIND_ASK, v1::ENVELOPE_KIND_MESSAGE}}),
+      SizeIs(5));
+}
+
+TEST_F(HistoryFilterTest, StatesAreTheFurthestAndEndsBesideThemAreEnough) {
+  InjectAt(sequences_[0], kNow);
+  ASSERT_THAT(store_.End(sequences_[1], v1::DELIVERY_END_EXPIRED, kNow, ""),
+              IsOk());
+  EXPECT_THAT(Ids({.states = {v1::DELIVERY_STATE_INJECTED}}),
+              ElementsAre("e1"));
+  // What ended was accepted, too, but that is no state of it any more.
+  EXPECT_THAT(Ids({.states = {v1::DELIVERY_STATE_ACCEPTED}}),
+              ElementsAre("e5", "e4", "e3"));
+  EXPECT_THAT(Ids({.ends = {v1::DELIVERY_END_EXPIRED}}), ElementsAre("e2"));
+  EXPECT_THAT(Ids({.states = {v1::DELIVERY_STATE_INJECTED},
+                   .ends = {v1::DELIVERY_END_EXPIRED}}),
+              ElementsAre("e2", "e1"));
+  EXPECT_THAT(Ids({.waiting = true}), ElementsAre("e5", "e4", "e3"));
+}
+
+TEST_F(HistoryFilterTest, TimesAreFromTheFirstToBeforeTheSecond) {
+  EXPECT_THAT(
+      Ids({.since = kNow + absl::Minutes(2), .until = kNow + absl::Minutes(4)}),
+      ElementsAre("e3", "e2"));
+}
+
+TEST_F(HistoryFilterTest, FiltersHoldTogether) {
+  EXPECT_THAT(Ids({.session_id = "b",
+                   .containing = "parser",
+                   .until = kNow + absl::Minutes(3)}),
+              ElementsAre("e2"));
+  EXPECT_THAT(Ids({.session_id = "x", .containing = "parser"}), ElementsAre());
+}
+
+TEST_F(HistoryFilterTest, APageEndsWhereMuchWasLookedAtEvenEmpty) {
+  const HistoryPage page =
+      history_.List({.containing = "done", .max_looked_at = 2}).value();
+  EXPECT_THAT(page.records, SizeIs(0));
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.last_sequence, sequences_[3]);
+  const HistoryPage next = history_
+                               .List({.before_sequence = page.last_sequence,
+                                      .containing = "done",
+                                      .max_looked_at = 2})
+                               .value();
+  EXPECT_THAT(next.records, ElementsAre(EnvelopeIs("e2")));
+  EXPECT_TRUE(next.more);
+  const HistoryPage last = history_
+                               .List({.before_sequence = next.last_sequence,
+                                      .containing = "done",
+                                      .max_looked_at = 2})
+                               .value();
+  EXPECT_THAT(last.records, SizeIs(0));
+  EXPECT_FALSE(last.more);
+}
+
+TEST_F(HistoryFilterTest, APageEndsWhereManyTextsWereLookedThrough) {
+  const HistoryPage page =
+      history_.List({.containing = "done", .max_bytes_looked_at = 1}).value();
+  EXPECT_THAT(page.records, SizeIs(0));
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.last_sequence, sequences_[4]);
 }
 
 TEST_F(DeliveryHistoryTest, PruningTakesOldSettledMailInSmallSteps) {

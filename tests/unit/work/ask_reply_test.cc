@@ -331,19 +331,33 @@ TEST_F(AskReplyTest, APersonsAskIsAnsweredToTheCallThatWaits) {
   EXPECT_EQ(Answered(Reply(builder_, "r1", {.trigger = person + "/a1"})),
             "reply to " + person + "/a1");
   EXPECT_EQ(waiting.Wait()->reply().envelope().text(), "text of r1");
-  // Nobody else takes it: it has arrived by that.
-  EXPECT_EQ(RecordOf("w-2/r1").state(), v1::DELIVERY_STATE_INJECTED);
-  EXPECT_EQ(MailboxOf(person).envelopes, 0);
+  // The command that waited has yet to show it.
+  EXPECT_EQ(RecordOf("w-2/r1").state(), v1::DELIVERY_STATE_DELIVERED);
+  EXPECT_EQ(MailboxOf(person).envelopes, 1);
   // Asked again, the call has it still.
   EXPECT_EQ(Look(Person(), "a1")->reply().envelope().text(), "text of r1");
 }
 
-TEST_F(AskReplyTest, AReplyToWhatATerminalSentSaysThatNobodyWaitsThere) {
-  EXPECT_THAT(Send(Person(), "Builder", Message("m1-of-person"), root_),
-              IsOk());
-  EXPECT_THAT(RefusalOf(Reply(builder_, "r1", {.reply_to = "m1-of-person"}),
+TEST_F(AskReplyTest, AClientsAskHasArrivedWithTheCallThatWaits) {
+  CallerEvidence client;
+  client.over_tcp = true;
+  EXPECT_THAT(Send(client, "Builder", Question("a1"), root_), IsOk());
+  const std::string id = "client:" + std::to_string(getuid());
+  SayReceipt(builder_, id + "/a1", v1::Receipt::EVENT_INJECTED);
+  const auto waiting = Await(client, "a1");
+  EXPECT_THAT(Reply(builder_, "r1", {.trigger = id + "/a1"}), IsOk());
+  EXPECT_EQ(waiting.Wait()->reply().envelope().text(), "text of r1");
+  EXPECT_EQ(RecordOf("w-2/r1").state(), v1::DELIVERY_STATE_INJECTED);
+  EXPECT_EQ(MailboxOf(id).envelopes, 0);
+}
+
+TEST_F(AskReplyTest, AReplyToWhatAProgramSentSaysThatNobodyWaitsThere) {
+  CallerEvidence client;
+  client.over_tcp = true;
+  EXPECT_THAT(Send(client, "Builder", Message("m1-of-program"), root_), IsOk());
+  EXPECT_THAT(RefusalOf(Reply(builder_, "r1", {.reply_to = "m1-of-program"}),
                         kNotFound, "UNKNOWN_RECIPIENT"),
-              HasSubstr("terminal"));
+              HasSubstr("program"));
 }
 
 // --- Words

@@ -224,5 +224,63 @@ TEST_F(ConfigDeskTest, EveryLauncherOfAConfigMayBeSetAndNoOther) {
   EXPECT_EQ(Config(), before);
 }
 
+// --- Check
+
+class ConfigCheckTest : public ConfigDeskTest {
+ protected:
+  absl::StatusOr<v1::CheckConfigResponse> Check(
+      const CallerEvidence& evidence, const std::string& directory = "") {
+    v1::CheckConfigRequest request;
+    request.set_directory(directory);
+    return CallOn(config_desk_, &ConfigDesk::Check, evidence, request);
+  }
+};
+
+TEST_F(ConfigCheckTest, AGoodConfigHasItsFactsAndNoErrors) {
+  const auto checked = Check(Person(), root_);
+  ASSERT_THAT(checked, IsOk());
+  EXPECT_EQ(checked->root(), root_);
+  EXPECT_EQ(checked->file(), ConfigPath(root_));
+  EXPECT_EQ(checked->agents(), 2);
+  for (const v1::ConfigFinding& finding : checked->findings()) {
+    EXPECT_EQ(finding.severity(), v1::ConfigFinding::SEVERITY_NOTE)
+        << finding.message();
+  }
+}
+
+TEST_F(ConfigCheckTest, ABrokenConfigIsAnAnswerThatNamesThePlace) {
+  WriteConfig(root_, "{\n  nonsense");
+  const auto checked = Check(Person(), root_);
+  ASSERT_THAT(checked, IsOk());
+  ASSERT_EQ(checked->findings_size(), 1);
+  EXPECT_EQ(checked->findings(0).severity(), v1::ConfigFinding::SEVERITY_ERROR);
+  EXPECT_THAT(checked->findings(0).message(), HasSubstr("line 2, column"));
+  EXPECT_THAT(checked->findings(0).remedy(), Not(IsEmpty()));
+}
+
+TEST_F(ConfigCheckTest, ASessionChecksItsOwnWithoutNamingIt) {
+  EXPECT_EQ(Check(CallOf(coordinator_))->root(), root_);
+}
+
+TEST_F(ConfigCheckTest, WhereThereIsNoWorkspaceNothingIsChecked) {
+  for (const std::string& directory : {std::string(), dir_.path().string()}) {
+    EXPECT_THAT(
+        Check(Person(), directory),
+        FailsWith(absl::StatusCode::kFailedPrecondition, "NO_WORKSPACE"));
+  }
+}
+
+TEST_F(ConfigCheckTest, AnotherCoordinatorIsAWarningUntilAPersonConfirms) {
+  WriteConfig(root_, ConfigText({{"c-9", "Coordinator"}, {"w-1", "Reviewer"}}));
+  const auto checked = Check(Person(), root_);
+  ASSERT_THAT(checked, IsOk());
+  ASSERT_GE(checked->findings_size(), 1);
+  EXPECT_EQ(checked->findings(0).severity(),
+            v1::ConfigFinding::SEVERITY_WARNING);
+  EXPECT_THAT(checked->findings(0).message(), HasSubstr("c-9"));
+  EXPECT_THAT(checked->findings(0).remedy(),
+              HasSubstr("intercom coordinator take"));
+}
+
 }  // namespace
 }  // namespace intercom

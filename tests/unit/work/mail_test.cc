@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "broker/base/error.h"
+#include "broker/base/proto_time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/work_rig.h"
@@ -367,6 +368,87 @@ TEST_F(MailTest, AListSaysWhyThingsWait) {
   ASSERT_THAT(page, IsOk());
   ASSERT_EQ(page->records_size(), 1);
   EXPECT_EQ(page->records(0).wait_reason(), v1::WAIT_REASON_AWAY);
+}
+
+TEST_F(MailTest, AListIsNarrowedByEveryFilter) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1", "Needle")),
+              IsOk());
+  EXPECT_THAT(Send(CallOf(worker_), "Coordinator", Message("e2", "hay")),
+              IsOk());
+  SayReceipt(worker_, "c-1/e1", v1::Receipt::EVENT_INJECTED);
+  v1::ListMessagesRequest request;
+  request.set_containing("needle");
+  EXPECT_THAT(Ids(*List(request)), ElementsAre("e1"));
+  request.add_states(v1::DELIVERY_STATE_INJECTED);
+  request.add_kinds(v1::ENVELOPE_KIND_MESSAGE);
+  *request.mutable_since() = ToProto(clock_.Now() - absl::Hours(1));
+  *request.mutable_until() = ToProto(clock_.Now() + absl::Hours(1));
+  EXPECT_THAT(Ids(*List(request)), ElementsAre("e1"));
+  request.clear_containing();
+  request.clear_states();
+  request.add_ends(v1::DELIVERY_END_EXPIRED);
+  EXPECT_THAT(Ids(*List(request)), IsEmpty());
+  request.clear_ends();
+  *request.mutable_until() = ToProto(clock_.Now() - absl::Minutes(1));
+  EXPECT_THAT(Ids(*List(request)), IsEmpty());
+}
+
+TEST_F(MailTest, WhatATextContainsHasABound) {
+  v1::ListMessagesRequest request;
+  request.set_containing(std::string(257, 'x'));
+  EXPECT_THAT(List(request),
+              FailsWith(absl::StatusCode::kInvalidArgument, "TEXT_TOO_LONG"));
+  request.set_containing("\xff");
+  EXPECT_THAT(List(request),
+              FailsWith(absl::StatusCode::kInvalidArgument, "TEXT_TOO_LONG"));
+}
+
+// --- Deliveries
+
+TEST_F(MailTest, DeliveriesAreListedWithoutTheirTexts) {
+  v1::Envelope message = Message("e1", "a secret");
+  v1::MessageAttachment& file = *message.add_attachments();
+  file.set_type(v1::MessageAttachment::TYPE_FILE);
+  file.set_name("secret.txt");
+  file.set_content("secret");
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", message), IsOk());
+  Detach(worker_);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e2")), IsOk());
+  v1::ListDeliveriesRequest request;
+  const auto all = CallOn(mail_, &Mail::ListDeliveries, Person(), request);
+  ASSERT_THAT(all, IsOk());
+  ASSERT_EQ(all->deliveries_size(), 2);
+  EXPECT_THAT(all->ShortDebugString(), ::testing::Not(HasSubstr("secret")));
+  const v1::DeliverySummary& first = all->deliveries(1);
+  EXPECT_EQ(first.delivery_id(), "c-1/e1");
+  EXPECT_EQ(first.text_bytes(), 8);
+  EXPECT_EQ(first.attachments(), 1);
+  EXPECT_EQ(first.recipient_name(), "Reviewer");
+  EXPECT_TRUE(first.has_accepted_at());
+  EXPECT_EQ(all->deliveries(0).wait_reason(), v1::WAIT_REASON_AWAY);
+}
+
+TEST_F(MailTest, DeliveriesThatWaitAreListedAlone) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  SayReceipt(worker_, "c-1/e1", v1::Receipt::EVENT_INJECTED);
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e2")), IsOk());
+  v1::ListDeliveriesRequest request;
+  request.set_waiting(true);
+  const auto waiting = CallOn(mail_, &Mail::ListDeliveries, Person(), request);
+  ASSERT_THAT(waiting, IsOk());
+  ASSERT_EQ(waiting->deliveries_size(), 1);
+  EXPECT_EQ(waiting->deliveries(0).delivery_id(), "c-1/e2");
+}
+
+TEST_F(MailTest, APageOfDeliveriesIsChecked) {
+  v1::ListDeliveriesRequest request;
+  const auto refused =
+      FailsWith(absl::StatusCode::kInvalidArgument, "PAGE_INVALID");
+  request.set_page_size(501);
+  EXPECT_THAT(CallOn(mail_, &Mail::ListDeliveries, Person(), request), refused);
+  request.set_page_size(1);
+  request.set_page_token("x");
+  EXPECT_THAT(CallOn(mail_, &Mail::ListDeliveries, Person(), request), refused);
 }
 
 // Sessions and ids may be as short as one character.
