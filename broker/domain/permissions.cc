@@ -73,6 +73,9 @@ constexpr Row kTable[] = {
      kNo, kNo, kYes, kNo},
     {Operation::kJobRead, "job.read", kYes, kYes, kNo, kNo, kYes, kYes, kYes},
     {Operation::kJobResolve, "job.resolve", kNo, kNo, kNo, kNo, kNo, kYes, kNo},
+    {Operation::kInboxRead, "inbox.read", kNo, kNo, kNo, kNo, kNo, kYes, kNo},
+    {Operation::kMonitorPane, "monitor.pane", kYes, kNo, kNo, kNo, kNo, kNo,
+     kNo},
     {Operation::kInspect, "inspect.read", kYes, kYes, kYes, kYes, kYes, kYes,
      kYes},
 };

@@ -41,6 +41,8 @@ enum class Operation {
   kWorkspaceCoordinator,  // workspace.coordinator
   kJobRead,               // job.read
   kJobResolve,            // job.resolve
+  kInboxRead,             // inbox.read
+  kMonitorPane,           // monitor.pane
   kInspect,               // inspect.read
 };
 
@@ -71,6 +73,8 @@ inline constexpr std::array kAllOperations = {Operation::kMessageSend,
                                               Operation::kWorkspaceCoordinator,
                                               Operation::kJobRead,
                                               Operation::kJobResolve,
+                                              Operation::kInboxRead,
+                                              Operation::kMonitorPane,
                                               Operation::kInspect};
 
 std::string_view OperationName(Operation operation);

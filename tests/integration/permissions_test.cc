@@ -46,6 +46,8 @@ const std::map<std::string, std::string>& Expected() {
       {"workspace.coordinator", "H"},
       {"job.read", "CW cw HT"},
       {"job.resolve", "H"},
+      {"inbox.read", "H"},
+      {"monitor.pane", "C"},
       {"inspect.read", "CWAP cwap HT"},
   };
   return table;

@@ -54,6 +54,8 @@ const std::map<std::string, Expected>& Table() {
       {"workspace.coordinator", {"", "", true, false}},
       {"job.read", {"CW", "CW", true, true}},
       {"job.resolve", {"", "", true, false}},
+      {"inbox.read", {"", "", true, false}},
+      {"monitor.pane", {"C", "", false, false}},
       {"inspect.read", {"CWAP", "CWAP", true, true}},
   };
   return table;
