@@ -54,6 +54,12 @@ void AddWork(CLI::App& app, Arguments& arguments,
   add_directory(view);
   view->callback([&] { arguments.command = Command::kView; });
 
+  CLI::App* monitor = app.add_subcommand(
+      "monitor", "Watch the workspace's sessions on the whole screen");
+  add_directory(monitor);
+  monitor->add_flag("--all", arguments.all, "Of every workspace");
+  monitor->callback([&] { arguments.command = Command::kMonitor; });
+
   CLI::App* jobs =
       app.add_subcommand("jobs", "List jobs: launches, stops and closes");
   add_directory(jobs);

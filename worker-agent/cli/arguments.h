@@ -19,6 +19,7 @@ enum class Command {
   kCoordinatorTake,
   kObservations,
   kView,
+  kMonitor,
   kBrokerStart,
   kBrokerStop,
   kBrokerRestart,
@@ -36,7 +37,7 @@ struct Arguments {
   std::string home;
   // Of the workspace; empty means the present directory.
   std::string directory;
-  // list: every attachment, history: every message, jobs: every job, instead of
+  // list, monitor: every attachment, history: every message, jobs: every job, instead of
   // the workspace.
   bool all = false;
   // workers: ask the sessions on the spot.

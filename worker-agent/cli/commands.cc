@@ -19,6 +19,7 @@
 #include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_commands.h"
 #include "worker-agent/link/broker_starter.h"
+#include "worker-agent/monitor/monitor_command.h"
 
 namespace intercom {
 namespace {
@@ -67,6 +68,10 @@ class Runner {
         return ShowObservations(context_);
       case Command::kView:
         return ViewWorker(context_, home_);
+      case Command::kMonitor:
+        return RunMonitor({.home = home_,
+                           .directory = Directory(),
+                           .all = arguments_.all});
       case Command::kBrokerStart:
         return Start();
       case Command::kBrokerStop:
