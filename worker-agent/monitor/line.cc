@@ -44,6 +44,12 @@ bool IsMark(uint32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
+// A soft hyphen and its like: shown by some terminals, not by others.
+bool IsFormat(uint32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) ==
+         UTF8PROC_CATEGORY_CF;
+}
+
 // What chooses another picture for the character before it, which terminals
 // disagree about.
 bool IsVariation(uint32_t c) {
@@ -113,7 +119,7 @@ std::vector<Cluster> Clusters(std::string_view text) {
     const size_t width = WidthOf(c);
     if (begins) {
       // A mark without a letter has nothing to stand on.
-      is_dropped = width == 0 || IsMark(c);
+      is_dropped = width == 0 || IsMark(c) || IsFormat(c);
       followers = 0;
       if (is_dropped) continue;
       clusters.push_back(

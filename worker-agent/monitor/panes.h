@@ -15,6 +15,15 @@ namespace intercom {
 // The parts of the screen, each made of the model for a width. Pure: no row is
 // wider, and what is other people's text is safe.
 
+// Columns of a time of day, or an age, that begins a row of that width.
+size_t ClockColumns(size_t width);
+// Columns for "Ann → Bob" in a row of that width, the same in all panes. Names
+// far apart are hard to read together.
+size_t NamesColumns(size_t width);
+// Both names in so many columns, or the first alone.
+Line NamesLine(const std::string& from, const std::string& to, size_t columns,
+               Style arrow);
+
 // "Timeline ───────".
 Line Heading(std::string_view title, size_t width);
 

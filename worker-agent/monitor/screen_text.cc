@@ -21,11 +21,7 @@ class Body {
  public:
   Body(const MonitorModel& model, size_t width, size_t rows,
        const ScreenAbout& about, Ages& ages)
-      : model_(model),
-        width_(width),
-        rows_(rows),
-        about_(about),
-        ages_(ages) {}
+      : model_(model), width_(width), rows_(rows), about_(about), ages_(ages) {}
 
   std::vector<Line> Make() {
     if (model_.shows_help()) {
@@ -62,8 +58,8 @@ class Body {
     const size_t below = text.size() - std::min(text.size(), from + room);
     std::string whole(title);
     if (most > 0) {
-      whole += below > 0 ? " · " + std::to_string(below) + " rows below"
-                         : " · end";
+      whole +=
+          below > 0 ? " · " + std::to_string(below) + " rows below" : " · end";
     }
     lines_.push_back(Heading(whole, width_));
     for (size_t i = from; i < std::min(from + room, text.size()); ++i) {
@@ -74,7 +70,7 @@ class Body {
 
   void AddTimeline(size_t rows, bool has_selection) {
     if (rows == 0) return;
-    lines_.push_back(Heading("Timeline", width_));
+    lines_.push_back(Heading("Timeline (UTC)", width_));
     Add(TimelinePane(model_, width_, rows - 1, has_selection));
   }
 
@@ -98,8 +94,8 @@ class Body {
     if (details == 0 && rows_ - table < kLeastTimelineRows + 1 &&
         rows_ >= 3 * kLeastTimelineRows) {
       // A long table leaves a quarter to what happens.
-      table = std::min(table, rows_ - std::max(rows_ / 4,
-                                               kLeastTimelineRows + 1));
+      table =
+          std::min(table, rows_ - std::max(rows_ / 4, kLeastTimelineRows + 1));
     }
     extent_.page = std::max<size_t>(table, 3) - 2;
     Add(TablePane(model_, width_, table, ages_));
@@ -141,11 +137,11 @@ class Body {
     std::vector<Line> waits = WaitsPane(model_, width_, ages_);
     const size_t most = std::min<size_t>(
         {waits.size(), room - kLeastTimelineRows - 2, room / 3});
-    lines_.push_back(Heading(
-        most < waits.size()
-            ? "Waiting · " + std::to_string(waits.size()) + " in all"
-            : "Waiting",
-        width_));
+    lines_.push_back(
+        Heading(most < waits.size()
+                    ? "Waiting · " + std::to_string(waits.size()) + " in all"
+                    : "Waiting",
+                width_));
     waits.resize(most);
     Add(std::move(waits));
     lines_.push_back(Line().FitTo(width_));

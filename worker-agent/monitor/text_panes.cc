@@ -26,7 +26,7 @@ void AddText(std::vector<Line>& pane, std::string_view text, size_t width,
 }
 
 std::string_view WaitKind(v1::WaitEdge::Kind kind) {
-  return kind == v1::WaitEdge::KIND_RUN ? "for a run" : "for a reply";
+  return kind == v1::WaitEdge::KIND_RUN ? "run" : "reply";
 }
 
 }  // namespace
@@ -55,21 +55,16 @@ std::vector<Line> WaitsPane(const MonitorModel& model, size_t width,
                    [](const v1::WaitEdge& a, const v1::WaitEdge& b) {
                      return FromProto(a.since()) < FromProto(b.since());
                    });
-  const bool has_kind = width >= 60;
-  const size_t fixed = 4 + 2 + (has_kind ? 11 + 2 : 0);
-  const size_t names =
-      std::min<size_t>(std::max<size_t>(width, fixed + 11) - fixed, 59);
-  const size_t left = (names - 3) / 2;
   std::vector<Line> pane;
   for (const v1::WaitEdge& edge : edges) {
     Line line;
-    line.AddCell(NameOr(edge.waiting_name(), edge.waiting_session_id()), left)
-        .Add(" → ", Style::kWaiting)
-        .AddCell(NameOr(edge.for_name(), edge.for_session_id()),
-                 names - 3 - left);
-    line.Pad(2);
-    if (has_kind) line.AddCell(WaitKind(edge.kind()), 11, Style::kFaint).Pad(2);
-    line.AddCell(ages.Of(edge.since()), 4, Style::kPlain, Line::Align::kRight);
+    line.AddCell(ages.Of(edge.since()), ClockColumns(width)).Pad(2);
+    line.Append(
+            NamesLine(NameOr(edge.waiting_name(), edge.waiting_session_id()),
+                      NameOr(edge.for_name(), edge.for_session_id()),
+                      NamesColumns(width), Style::kWaiting))
+        .Pad(2);
+    line.Add(WaitKind(edge.kind()), Style::kFaint);
     pane.push_back(line.FitTo(width));
   }
   return pane;
@@ -86,14 +81,15 @@ std::vector<Line> BodyPane(const MonitorModel& model, size_t width) {
     return pane;
   }
   const v1::DeliveryRecord& record = (*body)->record();
-  AddText(pane,
-          MessageIdLabel(record.envelope().envelope_id()) +
-              RecordHeadline(record),
-          width, Style::kStrong);
+  AddText(
+      pane,
+      MessageIdLabel(record.envelope().envelope_id()) + RecordHeadline(record),
+      width, Style::kStrong);
   std::string states;
   for (const v1::DeliveryMark& mark : record.marks()) {
     if (!states.empty()) states += " · ";
-    states += std::string(StateLabel(mark.state())) + " " + TimeOfDay(mark.at());
+    states +=
+        std::string(StateLabel(mark.state())) + " " + TimeOfDay(mark.at());
   }
   if (record.end() != v1::DELIVERY_END_UNSPECIFIED) {
     states += " · " + std::string(EndLabel(record.end())) + " " +

@@ -119,7 +119,7 @@ TimelineItem OfEvent(const v1::WatchEventsResponse& event) {
   switch (event.event_case()) {
     case v1::WatchEventsResponse::kDelivery:
       item = ItemOf(event.delivery().delivery());
-      if (event.delivery().has_latency()) {
+      if (item.latency.has_value() && event.delivery().has_latency()) {
         item.latency = FromProtoDuration(event.delivery().latency());
       }
       break;
@@ -172,10 +172,9 @@ void Timeline::Fill(const v1::ListDeliveriesResponse& before) {
     if (Find(delivery.delivery_id()).has_value()) continue;
     items_.push_back(ItemOf(delivery));
   }
-  std::stable_sort(items_.begin(), items_.end(),
-                   [](const TimelineItem& a, const TimelineItem& b) {
-                     return a.at > b.at;
-                   });
+  std::stable_sort(
+      items_.begin(), items_.end(),
+      [](const TimelineItem& a, const TimelineItem& b) { return a.at > b.at; });
 }
 
 std::optional<size_t> Timeline::Find(const std::string& id) const {
@@ -200,12 +199,17 @@ TimelineItem ItemOf(const v1::DeliverySummary& delivery) {
     item.state = EndLabel(delivery.end());
   } else if (const std::string_view why = WaitWord(delivery.wait_reason());
              !why.empty()) {
-    item.state = "waits: " + std::string(why);
+    item.state = "waits " + std::string(why);
     item.style = Style::kWaiting;
   } else {
     item.state = StateLabel(delivery.state());
   }
-  if (delivery.has_changed_at() && delivery.has_accepted_at()) {
+  // Of what only was accepted there is nothing to tell yet.
+  const bool is_only_accepted =
+      delivery.state() <= v1::DELIVERY_STATE_ACCEPTED &&
+      delivery.end() == v1::DELIVERY_END_UNSPECIFIED;
+  if (!is_only_accepted && delivery.has_changed_at() &&
+      delivery.has_accepted_at()) {
     item.latency =
         FromProto(delivery.changed_at()) - FromProto(delivery.accepted_at());
   }

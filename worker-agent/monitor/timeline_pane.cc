@@ -5,39 +5,48 @@
 namespace intercom {
 namespace {
 
-constexpr size_t kClock = 8;
 constexpr size_t kKind = 7;
 constexpr size_t kLatency = 6;
+// Below it there is neither kind nor latency.
+constexpr size_t kWidthForKind = 60;
 
-std::string ClockText(absl::Time at) {
-  return absl::FormatTime("%H:%M:%S", at, absl::UTCTimeZone());
+std::string ClockText(absl::Time at, size_t width) {
+  return absl::FormatTime(width < kWidthForKind ? "%H:%M" : "%H:%M:%S", at,
+                          absl::UTCTimeZone());
 }
+
+size_t StateColumns(size_t width) { return width >= 78 ? 17 : 10; }
 
 }  // namespace
 
-Line TimelineRow(const TimelineItem& item, size_t width) {
-  const bool has_kind = width >= 60;
-  const bool has_latency = width >= 60;
-  const size_t state = width >= 78 ? 17 : 10;
-  const size_t fixed = kClock + 2 + state + 2 + (has_kind ? kKind + 2 : 0) +
-                       (has_latency ? kLatency + 2 : 0);
-  // Two names and an arrow; far apart they are hard to read.
-  const size_t names = std::min<size_t>(
-      std::max<size_t>(width, fixed + 11) - fixed, 3 + 2 * 28);
-  const size_t left = (names - 3) / 2;
+size_t ClockColumns(size_t width) { return width < kWidthForKind ? 5 : 8; }
+
+size_t NamesColumns(size_t width) {
+  const size_t fixed = ClockColumns(width) + 2 + 2 + StateColumns(width) +
+                       (width >= kWidthForKind ? 2 + kKind + 2 + kLatency : 0);
+  return std::min<size_t>(std::max<size_t>(width, fixed + 11) - fixed, 51);
+}
+
+Line NamesLine(const std::string& from, const std::string& to, size_t columns,
+               Style arrow) {
   Line line;
-  line.AddCell(ClockText(item.at), kClock, Style::kFaint).Pad(2);
-  if (item.to.empty()) {
-    line.AddCell(item.from, names).Pad(2);
-  } else {
-    line.AddCell(item.from, left)
-        .Add(" → ", Style::kFaint)
-        .AddCell(item.to, names - 3 - left)
-        .Pad(2);
-  }
-  if (has_kind) line.AddCell(item.kind, kKind, Style::kFaint).Pad(2);
-  line.AddCell(item.state, state, item.style);
-  if (has_latency) {
+  if (to.empty()) return line.AddCell(from, columns);
+  const size_t left = (columns - 3) / 2;
+  return line.AddCell(from, left)
+      .Add(" → ", arrow)
+      .AddCell(to, columns - 3 - left);
+}
+
+Line TimelineRow(const TimelineItem& item, size_t width) {
+  const bool is_wide = width >= kWidthForKind;
+  Line line;
+  line.AddCell(ClockText(item.at, width), ClockColumns(width), Style::kFaint)
+      .Pad(2);
+  line.Append(NamesLine(item.from, item.to, NamesColumns(width), Style::kFaint))
+      .Pad(2);
+  if (is_wide) line.AddCell(item.kind, kKind, Style::kFaint).Pad(2);
+  line.AddCell(item.state, StateColumns(width), item.style);
+  if (is_wide) {
     line.Pad(2).AddCell(
         item.latency.has_value() ? LatencyText(*item.latency) : "", kLatency,
         Style::kPlain, Line::Align::kRight);

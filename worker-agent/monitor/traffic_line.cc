@@ -15,7 +15,8 @@ std::string Sparks(const std::vector<std::optional<double>>& values) {
   static constexpr std::string_view kLevels[] = {"▁", "▂", "▃", "▄",
                                                  "▅", "▆", "▇", "█"};
   double highest = 0;
-  for (const auto& value : values) highest = std::max(highest, value.value_or(0));
+  for (const auto& value : values)
+    highest = std::max(highest, value.value_or(0));
   std::string text;
   for (const auto& value : values) {
     if (!value.has_value()) {
@@ -32,8 +33,7 @@ std::string Sparks(const std::vector<std::optional<double>>& values) {
 std::string LastSparks(std::vector<std::optional<double>> values,
                        size_t count) {
   if (values.size() > count) {
-    values.erase(values.begin(),
-                 values.end() - static_cast<ptrdiff_t>(count));
+    values.erase(values.begin(), values.end() - static_cast<ptrdiff_t>(count));
   }
   values.insert(values.begin(), count - values.size(), std::nullopt);
   return Sparks(values);
@@ -74,7 +74,7 @@ Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width) {
   if (has_both) {
     line.Pad(3)
         .Add("Latency ", Style::kFaint)
-        .Add(LastSparks(std::move(latencies), sparks), Style::kWaiting)
+        .Add(LastSparks(std::move(latencies), sparks))
         .Pad(1)
         .Add(wait);
   }
