@@ -27,6 +27,10 @@ class FakeInspection {
     grpc::ServerBuilder builder;
     builder.AddListeningPort(UnixAddress(home).target,
                              grpc::InsecureServerCredentials());
+    // As the broker has it: clients see by pings that it is there.
+    builder.AddChannelArgument(
+        GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
     builder.RegisterService(&inspection_);
     builder.RegisterService(&messages_);
     server_ = builder.BuildAndStart();
@@ -162,9 +166,9 @@ class FakeInspection {
       return grpc::Status::OK;
     }
 
-    grpc::Status ListDeliveries(
-        grpc::ServerContext* context, const v1::ListDeliveriesRequest* request,
-        v1::ListDeliveriesResponse* response) override {
+    grpc::Status ListDeliveries(grpc::ServerContext* context,
+                                const v1::ListDeliveriesRequest* request,
+                                v1::ListDeliveriesResponse* response) override {
       fake_.Note("ListDeliveries", *request);
       MutexLock lock(fake_.mu_);
       *response = fake_.deliveries_;

@@ -13,9 +13,9 @@
 
 namespace intercom {
 
-// A coordinator and its workers as a broker would tell of them, always the same:
-// every state that a row can be in is there. Ages are half a minute from where
-// they read differently, so that a slow test sees the same screen.
+// A coordinator and its workers as a broker would tell of them, always the
+// same: every state that a row can be in is there. Ages are half a minute from
+// where they read differently, so that a slow test sees the same screen.
 class SampleTeam {
  public:
   static absl::Time Now() { return absl::FromUnixSeconds(1'800'000'000); }
@@ -61,8 +61,8 @@ class SampleTeam {
     }
     AddWait(overview, v1::WaitEdge::KIND_RUN, "coordinator-1", "Coordinator",
             "builder-1", "Builder", absl::Seconds(270));
-    AddWait(overview, v1::WaitEdge::KIND_ASK, "tester-1", "Tester",
-            "builder-1", "Builder", absl::Seconds(150));
+    AddWait(overview, v1::WaitEdge::KIND_ASK, "tester-1", "Tester", "builder-1",
+            "Builder", absl::Seconds(150));
     for (int minute = 0; minute < 60; ++minute) {
       v1::TrafficMinute& traffic = *overview.add_minutes();
       const double wave = 1 + std::sin(minute * 0.35);
@@ -135,8 +135,7 @@ class SampleTeam {
         v1::DELIVERY_STATE_REPLIED, absl::Seconds(360), 48000);
     Add(list, "d7", v1::ENVELOPE_KIND_NOTICE, "", "Coordinator",
         v1::DELIVERY_STATE_SEEN, absl::Seconds(420), 80);
-    list.mutable_deliveries(5)->mutable_sender()->set_origin(
-        v1::ORIGIN_BROKER);
+    list.mutable_deliveries(5)->mutable_sender()->set_origin(v1::ORIGIN_BROKER);
     Add(list, "d6", v1::ENVELOPE_KIND_MESSAGE, "Builder", "Writer",
         v1::DELIVERY_STATE_ACCEPTED, absl::Seconds(600), 7200000);
     list.mutable_deliveries(6)->set_end(v1::DELIVERY_END_EXPIRED);
@@ -220,8 +219,7 @@ class SampleTeam {
     delivery.set_recipient_name(to);
     delivery.set_state(state);
     *delivery.mutable_changed_at() = Ago(age);
-    *delivery.mutable_accepted_at() =
-        Ago(age + absl::Milliseconds(latency_ms));
+    *delivery.mutable_accepted_at() = Ago(age + absl::Milliseconds(latency_ms));
   }
 };
 

@@ -116,9 +116,9 @@ void AddJob(const v1::Job& job, Facts& facts, Ages& ages) {
   if (!job.reason().empty()) text += " (" + IdLabel(job.reason(), 64) + ")";
   text += " · since " + ages.Of(job.updated_at());
   if (job.fences()) text += " · nothing else is begun meanwhile";
-  facts.Add("Job", text,
-            job.state() == v1::Job::STATE_UNCERTAIN ? Style::kBad
-                                                    : Style::kWaiting);
+  facts.Add(
+      "Job", text,
+      job.state() == v1::Job::STATE_UNCERTAIN ? Style::kBad : Style::kWaiting);
   if (job.state() == v1::Job::STATE_UNCERTAIN) {
     facts.Add("", "intercom job resolve " + ShortId(job.job_id()));
   }

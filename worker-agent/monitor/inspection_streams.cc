@@ -114,17 +114,16 @@ void InspectionStreams::OpenOverview() {
       {.response =
            [this, gate = gate_,
             generation = generation_](v1::WatchOverviewResponse overview) {
-             gate->Post([this, generation,
-                         overview = std::move(overview)]() mutable {
-               if (generation != generation_) return;
-               overview_backoff_.Reset();
-               events_.overview(std::move(overview));
-               if (overview_ != nullptr) overview_->ReadNext();
-             });
+             gate->Post(
+                 [this, generation, overview = std::move(overview)]() mutable {
+                   if (generation != generation_) return;
+                   overview_backoff_.Reset();
+                   events_.overview(std::move(overview));
+                   if (overview_ != nullptr) overview_->ReadNext();
+                 });
            },
        .done =
-           [this, gate = gate_,
-            generation = generation_](absl::Status status) {
+           [this, gate = gate_, generation = generation_](absl::Status status) {
              gate->Post([this, generation, status = std::move(status)] {
                if (generation == generation_) OnOverviewDone(status);
              });
@@ -163,8 +162,7 @@ void InspectionStreams::OpenEvents() {
              });
            },
        .done =
-           [this, gate = gate_,
-            generation = generation_](absl::Status status) {
+           [this, gate = gate_, generation = generation_](absl::Status status) {
              gate->Post([this, generation, status = std::move(status)] {
                if (generation == generation_) OnEventsDone(status);
              });
@@ -178,8 +176,7 @@ void InspectionStreams::OnEventsDone(const absl::Status& status) {
       reason == "WATCH_TOO_SLOW") {
     cursor_.clear();
   }
-  gate_->PostDelayed(Current([this] { OpenEvents(); }),
-                     events_backoff_.Next());
+  gate_->PostDelayed(Current([this] { OpenEvents(); }), events_backoff_.Next());
 }
 
 void InspectionStreams::ListDeliveries() {

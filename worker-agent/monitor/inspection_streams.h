@@ -20,8 +20,8 @@ namespace intercom {
 // What the monitor hears from a broker: its two streams, opened again after an
 // end with growing pauses, and answers to single questions. Starts no broker.
 //
-// Not thread-safe: made, called and destroyed on its runner, on which its events
-// and answers come, too.
+// Not thread-safe: made, called and destroyed on its runner, on which its
+// events and answers come, too.
 class InspectionStreams {
  public:
   struct Events {
@@ -37,8 +37,8 @@ class InspectionStreams {
 
   // The broker of the state directory `home`. References must outlive this
   // object.
-  InspectionStreams(const std::string& home, TaskRunner& runner,
-                    Random& random, Events events);
+  InspectionStreams(const std::string& home, TaskRunner& runner, Random& random,
+                    Events events);
   ~InspectionStreams();
   InspectionStreams(const InspectionStreams&) = delete;
   InspectionStreams& operator=(const InspectionStreams&) = delete;
@@ -50,8 +50,7 @@ class InspectionStreams {
   // Within 10 s.
   void GetSession(const std::string& session_id,
                   Answer<v1::GetSessionResponse> answer);
-  void GetMessage(const std::string& id,
-                  Answer<v1::GetMessageResponse> answer);
+  void GetMessage(const std::string& id, Answer<v1::GetMessageResponse> answer);
 
  private:
   using OverviewStream =

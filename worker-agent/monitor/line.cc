@@ -112,7 +112,8 @@ std::vector<Cluster> Clusters(std::string_view text) {
                           static_cast<utf8proc_int32_t>(c), &state);
     before = c;
     if (IsRegionalIndicator(c)) {
-      clusters.push_back({std::string(1, static_cast<char>('A' + c - 0x1f1e6))});
+      clusters.push_back(
+          {std::string(1, static_cast<char>('A' + c - 0x1f1e6))});
       is_dropped = true;
       continue;
     }

@@ -33,8 +33,8 @@ struct Cluster {
 
 // `text` as a terminal can draw it without moving anything else: controls and
 // what has no width of its own are left out, an emoji that is joined of several
-// is its first, a flag is its letters, a tab or line feed is a space. Widths are
-// utf8proc's.
+// is its first, a flag is its letters, a tab or line feed is a space. Widths
+// are utf8proc's.
 std::vector<Cluster> Clusters(std::string_view text);
 
 // Columns that these take.

@@ -37,16 +37,16 @@ void MonitorModel::ApplyOverview(v1::WatchOverviewResponse overview,
       rows_.push_back({.session = &session, .workspace = &workspace});
     }
     // The coordinator stays first, and those that are away come last.
-    std::stable_sort(
-        rows_.begin() + static_cast<ptrdiff_t>(begin), rows_.end(),
-        [&workspace](const Row& a, const Row& b) {
-          const auto place = [&workspace](const Row& row) {
-            const bool coordinates = row.session->entry().session_id() ==
-                                     workspace.coordinator_session_id();
-            return coordinates ? 0 : IsAway(*row.session) ? 2 : 1;
-          };
-          return place(a) < place(b);
-        });
+    std::stable_sort(rows_.begin() + static_cast<ptrdiff_t>(begin), rows_.end(),
+                     [&workspace](const Row& a, const Row& b) {
+                       const auto place = [&workspace](const Row& row) {
+                         const bool coordinates =
+                             row.session->entry().session_id() ==
+                             workspace.coordinator_session_id();
+                         return coordinates ? 0 : IsAway(*row.session) ? 2 : 1;
+                       };
+                       return place(a) < place(b);
+                     });
     if (rows_.size() > begin) rows_[begin].is_first = true;
   }
   const auto found =
@@ -92,8 +92,7 @@ size_t MonitorModel::selected_item() const {
 void MonitorModel::Select(size_t row) {
   selected_row_ = rows_.empty() ? 0 : std::min(row, rows_.size() - 1);
   const std::string id =
-      rows_.empty() ? ""
-                    : rows_[selected_row_].session->entry().session_id();
+      rows_.empty() ? "" : rows_[selected_row_].session->entry().session_id();
   if (id == selected_id_) return;
   selected_id_ = id;
   details_.reset();

@@ -34,8 +34,8 @@ enum class MonitorKey {
 // What the monitor knows and what its person looks at. Pure: time comes in with
 // each call, and what is to be asked of the broker is read off it.
 //
-// Times are the broker's: its last word, and what has passed since by the steady
-// clock. Before that, the machine's.
+// Times are the broker's: its last word, and what has passed since by the
+// steady clock. Before that, the machine's.
 class MonitorModel {
  public:
   enum class View { kTable, kTimeline, kWaits };

@@ -182,8 +182,8 @@ Line FooterLine(const MonitorModel& model, size_t width,
   } else if (model.shows_details()) {
     hints = {"Esc close", "? help", "↑↓ others", "PgDn more"};
   } else {
-    hints = {"? help",      "↑↓ select", "Enter details",
-             "t timeline", "w waits",    "a all"};
+    hints = {"? help",     "↑↓ select", "Enter details",
+             "t timeline", "w waits",   "a all"};
   }
   if (model.scope().all && hints.back() == "a all") hints.back() = "a this one";
   const std::string quit = "q quit";

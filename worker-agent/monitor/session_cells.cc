@@ -125,8 +125,8 @@ StyledText RunText(const v1::SessionOverview& session, Ages& ages) {
   if (session.more_runs() > 0) {
     text += " +" + std::to_string(session.more_runs());
   }
-  text += " " +
-          ages.Of(run.has_started_at() ? run.started_at() : run.opened_at());
+  text +=
+      " " + ages.Of(run.has_started_at() ? run.started_at() : run.opened_at());
   if (!run.label().empty()) text += " " + MarkedLine(run.label(), 40);
   if (run.stalled()) return {"stalled " + text, Style::kWaiting};
   return {text, run.state() == v1::Run::STATE_WAITING ? Style::kWaiting
@@ -151,8 +151,7 @@ StyledText LastActivityText(const v1::SessionOverview& session,
   } else if (!activity.tool().empty()) {
     text = NameLabel(activity.tool(), kLabelCharacters);
   }
-  const bool is_old =
-      !IsAttached(session.entry()) || ages.IsOld(activity.at());
+  const bool is_old = !IsAttached(session.entry()) || ages.IsOld(activity.at());
   return {text, is_old ? Style::kFaint : Style::kPlain};
 }
 

@@ -27,19 +27,19 @@ std::vector<ColumnWidth> TableColumns(size_t width) {
                        (has_seen ? 16 + kColumnGap : 0);
   // With the columns above 100 there is no end to what a name could take.
   const size_t name =
-      has_all ? std::min(14 + (std::max<size_t>(width, 112) - 112) / 4,
-                         kMostName)
-              : std::max(width, fixed + kLeastName) - fixed;
+      has_all
+          ? std::min(14 + (std::max<size_t>(width, 112) - 112) / 4, kMostName)
+          : std::max(width, fixed + kLeastName) - fixed;
   const bool has_mail = has_all || name >= kLeastName + 4 + kColumnGap;
-  add(TableColumn::kWorker,
-      has_mail && !has_all ? name - 4 - kColumnGap : name, true);
+  add(TableColumn::kWorker, has_mail && !has_all ? name - 4 - kColumnGap : name,
+      true);
   add(TableColumn::kConnection, 12, has_connection);
   add(TableColumn::kMail, 4, has_mail);
   add(TableColumn::kReport, 16, true);
   add(TableColumn::kActivity, 8, true);
   add(TableColumn::kSeen, 16, has_seen);
-  add(TableColumn::kRun, std::min(18 + (std::max<size_t>(width, 120) - 120) / 3,
-                                  kMostRun),
+  add(TableColumn::kRun,
+      std::min(18 + (std::max<size_t>(width, 120) - 120) / 3, kMostRun),
       width >= 120);
   add(TableColumn::kContext, 7, width >= 150);
   add(TableColumn::kModel, 28, width >= 200);

@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kMaxPathCharacters = 4096;
 
 bool ShowsRoots(const MonitorModel& model) {
-  return model.overview().has_value() && model.overview()->workspaces_size() > 1;
+  return model.overview().has_value() &&
+         model.overview()->workspaces_size() > 1;
 }
 
 // Numbers stand on the right of their column.
@@ -124,9 +125,8 @@ std::vector<Line> TablePane(const MonitorModel& model, size_t width,
   const bool overflows = all.size() > room;
   if (overflows && room > 1) --room;
   // The selected one stays in the middle where it can.
-  const size_t start =
-      std::min(selected - std::min(selected, room / 2),
-               all.size() - std::min(all.size(), room));
+  const size_t start = std::min(selected - std::min(selected, room / 2),
+                                all.size() - std::min(all.size(), room));
   size_t first = 0;
   size_t last = 0;
   for (size_t i = start; i < std::min(start + room, all.size()); ++i) {

@@ -262,7 +262,8 @@ std::optional<TerminalScreen::Input> TerminalScreen::Read() {
     }
   }
   pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (poll(&keys, 1, 0) > 0 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL))) {
+  if (poll(&keys, 1, 0) > 0 &&
+      (keys.revents & (POLLHUP | POLLERR | POLLNVAL))) {
     // The terminal is gone.
     return Input{.kind = Input::Kind::kEnd};
   }

@@ -6,10 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <regex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "broker/base/home.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,11 +32,20 @@ using ::testing::Not;
 // What a slow machine and a new version change. Two digits stay two: no age of
 // the sample team reads differently within 20 s.
 std::string Settled(std::string text) {
-  text = std::regex_replace(text, std::regex("[3-5][0-9]s ago"), "##s ago");
-  return std::regex_replace(text,
-                            std::regex(std::regex_replace(
-                                INTERCOM_VERSION, std::regex("\\."), "\\.")),
-                            "X.Y.Z");
+  constexpr std::string_view kAgo = "s ago";
+  for (size_t at = text.find(kAgo); at != text.npos;
+       at = text.find(kAgo, at + 1)) {
+    text.replace(at - 2, 2, "##");
+  }
+  return absl::StrReplaceAll(text, {{INTERCOM_VERSION, "X.Y.Z"}});
+}
+
+// Whether red, green or yellow is in it.
+bool HasColours(const std::string& coloured) {
+  for (const char* code : {"31m", "32m", "33m"}) {
+    if (absl::StrContains(coloured, code)) return true;
+  }
+  return false;
 }
 
 std::string ReadFile(const std::string& path) {
@@ -43,26 +55,25 @@ std::string ReadFile(const std::string& path) {
 
 class MonitorScreensTest : public ::testing::Test {
  protected:
-  MonitorScreensTest() { Serve(SampleTeam::Overview()); }
+  MonitorScreensTest() { Serve(); }
 
-  void Serve(const v1::WatchOverviewResponse& overview) {
-    fake_.reset();
+  void Serve() {
     fake_ = std::make_unique<FakeInspection>(home_.path());
     fake_->SetDeliveries(SampleTeam::Deliveries());
     fake_->SetSession(SampleTeam::Reviewer());
     fake_->SetMessage(SampleTeam::Record(
         "d12", "Which endpoint do the tests post to?\nBoth exist."));
-    fake_->SetOverview(overview);
+    fake_->SetOverview(SampleTeam::Overview());
   }
 
+  // With `variables`, each "NAME=value", that the program gets.
   std::unique_ptr<TmuxScreen> Open(size_t columns, size_t rows,
-                                   TmuxScreen::Variables variables = {},
-                                   std::vector<std::string> words = {
-                                       "-C", "/home/ann/shop"}) {
-    words.insert(words.begin(),
-                 {INTERCOM_BIN, "--home", home_.path().string(), "monitor"});
-    return std::make_unique<TmuxScreen>(tmux_.path(), columns, rows, words,
-                                        variables);
+                                   std::vector<std::string> variables = {}) {
+    std::vector<std::string> words = {"env"};
+    words.insert(words.end(), variables.begin(), variables.end());
+    words.insert(words.end(), {INTERCOM_BIN, "--home", home_.path(), "monitor",
+                               "-C", "/home/ann/shop"});
+    return std::make_unique<TmuxScreen>(tmux_.path(), columns, rows, words);
   }
 
   // That the screen comes to look like the golden text of that name.
@@ -96,10 +107,13 @@ class MonitorScreensTest : public ::testing::Test {
 };
 
 TEST_F(MonitorScreensTest, TheTableAtFourSizes) {
-  ExpectGolden(*Open(40, 10), "table-40x10");
-  ExpectGolden(*Open(80, 24), "table-80x24");
-  ExpectGolden(*Open(120, 40), "table-120x40");
-  ExpectGolden(*Open(300, 80), "table-300x80");
+  for (const auto& [columns, rows] : std::vector<std::pair<size_t, size_t>>{
+           {40, 10}, {80, 24}, {120, 40}, {300, 80}}) {
+    const std::unique_ptr<TmuxScreen> screen = Open(columns, rows);
+    screen->UntilHas("Reviewer");
+    ExpectGolden(*screen, "table-" + std::to_string(columns) + "x" +
+                              std::to_string(rows));
+  }
 }
 
 TEST_F(MonitorScreensTest, EachViewHasAKey) {
@@ -136,7 +150,7 @@ TEST_F(MonitorScreensTest, TwoHundredFiftySixWorkersAndTheLastOfThem) {
         "crowd-" + std::to_string(i), "Worker " + std::to_string(i),
         v1::ROLE_WORKER, absl::Seconds(30), v1::ACTIVITY_PHASE_IDLE, "");
   }
-  Serve(overview);
+  fake_->SetOverview(overview);
   const std::unique_ptr<TmuxScreen> screen = Open(80, 24);
   screen->UntilHas("of 256");
   screen->Press("End");
@@ -147,7 +161,11 @@ TEST_F(MonitorScreensTest, HostileNamesStayInTheirRow) {
   v1::WatchOverviewResponse overview = SampleTeam::Overview();
   v1::WorkspaceOverview& workspace = *overview.mutable_workspaces(0);
   workspace.clear_sessions();
-  std::vector<std::string> names = HostileTexts();
+  std::vector<std::string> names;
+  for (const std::string& text : HostileTexts()) {
+    // No message carries what is not UTF-8.
+    if (CountCharacters(text).has_value()) names.push_back(text);
+  }
   names.insert(names.begin(), {"👩\u200d👩\u200d👧\u200d👦 family", "🇩🇪🇫🇷 flags",
                                "e\u0301\u0302 marks", "翻訳翻訳翻訳翻訳翻訳"});
   for (size_t i = 0; i < names.size(); ++i) {
@@ -155,8 +173,9 @@ TEST_F(MonitorScreensTest, HostileNamesStayInTheirRow) {
         "id-" + std::to_string(i), names[i], v1::ROLE_WORKER, absl::Minutes(90),
         v1::ACTIVITY_PHASE_IDLE, names[i]);
   }
-  Serve(overview);
+  fake_->SetOverview(overview);
   const std::unique_ptr<TmuxScreen> screen = Open(120, 40);
+  screen->UntilHas("marks");
   ExpectGolden(*screen, "hostile-120x40");
 }
 
@@ -175,16 +194,17 @@ TEST_F(MonitorScreensTest, ABrokerThatGoesIsToldAndNoneIsStarted) {
   const std::unique_ptr<TmuxScreen> screen = Open(80, 24);
   screen->UntilHas("Reviewer");
   fake_.reset();
-  EXPECT_THAT(screen->UntilHas("this is how things were"),
-              AllOf(HasSubstr("away"), HasSubstr("Reviewer")));
+  EXPECT_THAT(screen->UntilHas("No broker answers"),
+              AllOf(HasSubstr("No broker answers"), HasSubstr("  away "),
+                    HasSubstr("Reviewer")));
   EXPECT_FALSE(std::filesystem::exists(BrokerLockPath(home_.path().string())));
-  Serve(SampleTeam::Overview());
+  Serve();
   EXPECT_THAT(screen->UntilHas("1 overdue"), HasSubstr("1 overdue"));
-  EXPECT_THAT(screen->Text(), Not(HasSubstr("how things were")));
+  EXPECT_THAT(screen->Text(), Not(HasSubstr("No broker answers")));
 }
 
 TEST_F(MonitorScreensTest, EveryWayOutGivesTheTerminalBack) {
-  for (const std::string& key : {"q", "C-c", "Escape"}) {
+  for (const char* key : {"q", "C-c", "Escape"}) {
     const std::unique_ptr<TmuxScreen> screen = Open(80, 24);
     screen->UntilHas("Reviewer");
     screen->Press(key);
@@ -193,18 +213,16 @@ TEST_F(MonitorScreensTest, EveryWayOutGivesTheTerminalBack) {
 }
 
 TEST_F(MonitorScreensTest, ColoursHaveAMeaningAndNoColorTakesThemAway) {
-  const std::regex colour("\x1b\\[[0-9;]*3[1-7][;m]");
   const std::unique_ptr<TmuxScreen> screen = Open(80, 24);
   screen->UntilHas("Reviewer");
-  EXPECT_TRUE(std::regex_search(screen->Coloured(), colour));
-  const std::unique_ptr<TmuxScreen> without = Open(80, 24, {{"NO_COLOR", "1"}});
+  EXPECT_TRUE(HasColours(screen->Coloured()));
+  const std::unique_ptr<TmuxScreen> without = Open(80, 24, {"NO_COLOR=1"});
   without->UntilHas("Reviewer");
-  EXPECT_FALSE(std::regex_search(without->Coloured(), colour))
-      << without->Coloured();
+  EXPECT_FALSE(HasColours(without->Coloured())) << without->Coloured();
 }
 
 TEST_F(MonitorScreensTest, ALocaleWithoutUtf8IsHelped) {
-  const std::unique_ptr<TmuxScreen> screen = Open(80, 24, {{"LC_ALL", "C"}});
+  const std::unique_ptr<TmuxScreen> screen = Open(80, 24, {"LC_ALL=C"});
   EXPECT_THAT(screen->UntilHas("翻訳 担当"), HasSubstr("翻訳 担当"));
   screen->Press("?");
   EXPECT_THAT(screen->UntilHas("Characters"),
@@ -212,15 +230,14 @@ TEST_F(MonitorScreensTest, ALocaleWithoutUtf8IsHelped) {
 }
 
 TEST_F(MonitorScreensTest, ADumbTerminalIsRefusedInWords) {
-  const std::unique_ptr<TmuxScreen> screen = Open(80, 24, {{"TERM", "dumb"}});
+  const std::unique_ptr<TmuxScreen> screen = Open(80, 24, {"TERM=dumb"});
   EXPECT_THAT(screen->UntilHas("ended"),
               AllOf(HasSubstr("TERM"), HasSubstr("ended 1"),
                     HasSubstr("intercom list")));
 }
 
 TEST_F(MonitorScreensTest, AnUnknownTerminalIsRefusedInWords) {
-  const std::unique_ptr<TmuxScreen> screen =
-      Open(80, 24, {{"TERM", "teletype-33"}});
+  const std::unique_ptr<TmuxScreen> screen = Open(80, 24, {"TERM=teletype-33"});
   EXPECT_THAT(screen->UntilHas("ended"),
               AllOf(HasSubstr("teletype-33"), HasSubstr("ended 1")));
 }

@@ -21,20 +21,13 @@ namespace intercom {
 // and how the program ended is there after its end, too.
 class TmuxScreen {
  public:
-  // Variables of the program, beside a usual terminal's.
-  using Variables = std::vector<std::pair<std::string, std::string>>;
-
   // `directory` is where tmux may keep its socket.
   TmuxScreen(std::string directory, size_t columns, size_t rows,
-             const std::vector<std::string>& argv,
-             const Variables& variables = {})
+             const std::vector<std::string>& argv)
       : directory_(std::move(directory)) {
     std::vector<std::string> words = {"new-session", "-d",
                                       "-x",          std::to_string(columns),
                                       "-y",          std::to_string(rows)};
-    for (const auto& [name, value] : variables) {
-      words.insert(words.end(), {"-e", name + "=" + value});
-    }
     words.insert(words.end(), {"--", "/bin/sh", "-c",
                                R"("$@"; echo "ended $?"; exec cat)", "sh"});
     words.insert(words.end(), argv.begin(), argv.end());
@@ -57,9 +50,9 @@ class TmuxScreen {
   // The same with the escape sequences of its colours.
   std::string Coloured() { return Call({"capture-pane", "-p", "-e"}); }
 
-  // Looks until `holds` does, for a minute at most. The last look.
+  // Looks until `holds` does, for 30 s at most. The last look.
   std::string Until(const std::function<bool(const std::string&)>& holds) {
-    const absl::Duration end = clock_.Steady() + absl::Seconds(60);
+    const absl::Duration end = clock_.Steady() + absl::Seconds(30);
     for (;;) {
       std::string text = Text();
       if (holds(text) || clock_.Steady() > end) return text;
@@ -73,8 +66,13 @@ class TmuxScreen {
   }
 
  private:
+  static std::string NewName() {
+    static int count = 0;
+    return "screen-" + std::to_string(++count);
+  }
+
   std::string Call(const std::vector<std::string>& words) {
-    std::vector<std::string> argv = {"tmux", "-f", "/dev/null"};
+    std::vector<std::string> argv = {"tmux", "-L", socket_, "-f", "/dev/null"};
     argv.insert(argv.end(), words.begin(), words.end());
     const char* path = std::getenv("PATH");
     const CommandRunner runner(
@@ -96,6 +94,8 @@ class TmuxScreen {
 
   const SystemClock clock_;
   const std::string directory_;
+  // A server that has just been ended leaves its name late.
+  const std::string socket_ = NewName();
 };
 
 }  // namespace intercom

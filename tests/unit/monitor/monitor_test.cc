@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/fake_inspection.h"
+#include "tests/support/hostile_text.h"
 #include "tests/support/sample_team.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/link/loop_thread.h"
@@ -24,7 +25,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kPatience = absl::Seconds(60);
+constexpr absl::Duration kPatience = absl::Seconds(30);
 
 // What was drawn, for another thread to wait for. Thread-safe.
 class Drawn {
@@ -275,6 +276,24 @@ TEST_F(MonitorTest, AnExpiredCursorBeginsAnew) {
   EXPECT_TRUE(drawn_.Shows("waits away"));
   EXPECT_EQ(fake_->CountOf("WatchEvents directory: \"/home/ann/shop\""),
             fake_->CountOf("WatchEvents"));
+}
+
+TEST_F(MonitorTest, HostileNamesArrive) {
+  v1::WatchOverviewResponse overview = CalmOverview();
+  v1::WorkspaceOverview& workspace = *overview.mutable_workspaces(0);
+  std::vector<std::string> texts = HostileTexts();
+  texts.insert(texts.begin(), {"👩\u200d👩\u200d👧\u200d👦 family", "🇩🇪🇫🇷 flags",
+                               "e\u0301\u0302 marks", "翻訳翻訳翻訳翻訳翻訳"});
+  for (const std::string& text : texts) {
+    // No message carries what is not UTF-8.
+    if (!CountCharacters(text).has_value()) continue;
+    *workspace.add_sessions() = SampleTeam::Session(
+        "id-" + std::to_string(workspace.sessions_size()), text,
+        v1::ROLE_WORKER, absl::Minutes(90), v1::ACTIVITY_PHASE_IDLE, text);
+  }
+  fake_->SetOverview(overview);
+  Begin();
+  EXPECT_TRUE(drawn_.Shows("翻訳翻訳翻訳…")) << drawn_.text();
 }
 
 TEST_F(MonitorTest, QuitEndsIt) {
