@@ -35,7 +35,7 @@ class SampleTeam {
     entry.set_role(role);
     entry.set_presence(v1::PRESENCE_ATTACHED);
     *entry.mutable_presence_since() = Ago(absl::Minutes(190));
-    entry.set_workspace_root("/home/ann/shop");
+    entry.set_workspace_root("/proj/ann/shop");
     entry.set_project_directory(".");
     entry.set_responsibility_loaded(true);
     v1::Activity& activity = *session.mutable_last_activity();
@@ -54,7 +54,7 @@ class SampleTeam {
     *overview.mutable_at() = ToProto(Now());
     overview.set_broker_version(INTERCOM_VERSION);
     v1::WorkspaceOverview& workspace = *overview.add_workspaces();
-    workspace.set_root("/home/ann/shop");
+    workspace.set_root("/proj/ann/shop");
     workspace.set_coordinator_session_id("coordinator-1");
     for (v1::SessionOverview& session : Sessions()) {
       *workspace.add_sessions() = std::move(session);

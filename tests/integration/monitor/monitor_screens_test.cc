@@ -72,7 +72,7 @@ class MonitorScreensTest : public ::testing::Test {
     std::vector<std::string> words = {"env"};
     words.insert(words.end(), variables.begin(), variables.end());
     words.insert(words.end(), {INTERCOM_BIN, "--home", home_.path(), "monitor",
-                               "-C", "/home/ann/shop"});
+                               "-C", "/proj/ann/shop"});
     return std::make_unique<TmuxScreen>(tmux_.path(), columns, rows, words);
   }
 

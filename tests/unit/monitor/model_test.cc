@@ -50,7 +50,7 @@ class MonitorModelTest : public ::testing::Test {
   }
 
   MonitorModel model_{
-      {.directory = "/home/ann/shop"}, SampleTeam::Now(), kStart};
+      {.directory = "/proj/ann/shop"}, SampleTeam::Now(), kStart};
 };
 
 TEST_F(MonitorModelTest, TheCoordinatorIsFirstAndWhoIsAwayLast) {

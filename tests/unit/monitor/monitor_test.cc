@@ -104,7 +104,7 @@ class MonitorTest : public ::testing::Test {
 
   void Serve() { fake_ = std::make_unique<FakeInspection>(home_.path()); }
 
-  void Begin(MonitorModel::Scope scope = {.directory = "/home/ann/shop"}) {
+  void Begin(MonitorModel::Scope scope = {.directory = "/proj/ann/shop"}) {
     loop_.Do([&] {
       monitor_ = std::make_unique<Monitor>(
           Monitor::Options{.home = home_.path(),
@@ -141,7 +141,7 @@ TEST_F(MonitorTest, ShowsWhatTheBrokerTells) {
   EXPECT_TRUE(drawn_.Shows("Builder         attached")) << drawn_.text();
   EXPECT_TRUE(drawn_.Shows("waits away")) << drawn_.text();
   EXPECT_THAT(fake_->calls(),
-              Contains("WatchOverview directory: \"/home/ann/shop\" "
+              Contains("WatchOverview directory: \"/proj/ann/shop\" "
                        "monitor_claim_id: \"claim-1\""));
 }
 
@@ -274,7 +274,7 @@ TEST_F(MonitorTest, AnExpiredCursorBeginsAnew) {
   fake_->SetDeliveries(SampleTeam::Deliveries());
   fake_->Accept();
   EXPECT_TRUE(drawn_.Shows("waits away"));
-  EXPECT_EQ(fake_->CountOf("WatchEvents directory: \"/home/ann/shop\""),
+  EXPECT_EQ(fake_->CountOf("WatchEvents directory: \"/proj/ann/shop\""),
             fake_->CountOf("WatchEvents"));
 }
 

@@ -73,9 +73,9 @@ class ScreenTextTest : public ::testing::Test {
   }
 
   MonitorModel model_{
-      {.directory = "/home/ann/shop"}, SampleTeam::Now(), kStart};
+      {.directory = "/proj/ann/shop"}, SampleTeam::Now(), kStart};
   ScreenAbout about_ = {
-      .version = INTERCOM_VERSION, .person_home = "/home/ann", .notes = {}};
+      .version = INTERCOM_VERSION, .person_home = "/proj/ann", .notes = {}};
   MonitorModel::Extent extent_ = {.page = 5, .most_scroll = 9};
 };
 
@@ -188,7 +188,7 @@ TEST_F(ScreenTextTest, NoNameBreaksARow) {
     delivery.set_recipient_name(name);
     *overview.add_notices() = name;
   }
-  workspace.set_root("/home/" + names[0]);
+  workspace.set_root("/proj/" + names[0]);
   workspace.set_config_error(names[3]);
   Apply(overview);
   model_.ApplyDeliveries(deliveries);
@@ -385,7 +385,7 @@ TEST_F(ScreenTextTest, SeveralWorkspacesHaveTheirRootsAbove) {
   Apply(overview);
   Press(MonitorKey::kAll);
   EXPECT_THAT(Rows(100, 40),
-              AllOf(Contains(StartsWith("/home/ann/shop ──")),
+              AllOf(Contains(StartsWith("/proj/ann/shop ──")),
                     Contains(StartsWith("without a workspace ──")),
                     Contains(StartsWith("Intercom  all workspaces"))));
 }
