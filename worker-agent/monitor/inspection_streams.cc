@@ -107,7 +107,7 @@ void InspectionStreams::OpenOverview() {
   request.set_directory(directory_);
   request.set_monitor_claim_id(claim_id_);
   overview_ = OverviewStream::Open(
-      calls_, std::move(request),
+      calls_, gate_, std::move(request),
       [this](auto* context, auto* wanted, auto* reactor) {
         inspection_->async()->WatchOverview(context, wanted, reactor);
       },
@@ -144,7 +144,7 @@ void InspectionStreams::OpenEvents() {
   request.set_directory(directory_);
   request.set_cursor(cursor_);
   event_stream_ = EventStream::Open(
-      calls_, std::move(request),
+      calls_, gate_, std::move(request),
       [this](auto* context, auto* wanted, auto* reactor) {
         inspection_->async()->WatchEvents(context, wanted, reactor);
       },

@@ -11,6 +11,7 @@
 #include "grpcpp/support/client_callback.h"
 #include "worker-agent/link/channel.h"
 #include "worker-agent/link/open_calls.h"
+#include "worker-agent/link/post_gate.h"
 
 namespace intercom {
 
@@ -33,11 +34,13 @@ class ReadStream : public grpc::ClientReadReactor<Response> {
 
   // Opens the stream and reads the first response.
   static std::shared_ptr<ReadStream> Open(std::shared_ptr<OpenCalls> calls,
+                                          std::shared_ptr<PostGate> gate,
                                           Request request, const Begin& begin,
                                           Events events) {
     // The constructor is private.
-    std::shared_ptr<ReadStream> stream(new ReadStream(
-        std::move(calls), std::move(request), std::move(events)));
+    std::shared_ptr<ReadStream> stream(
+        new ReadStream(std::move(calls), std::move(gate), std::move(request),
+                       std::move(events)));
     stream->self_ = stream;
     stream->calls_->Opened(&stream->context_);
     begin(&stream->context_, &stream->request_, stream.get());
@@ -67,6 +70,12 @@ class ReadStream : public grpc::ClientReadReactor<Response> {
 
   void OnReadDone(bool ok) override {
     if (!ok) {
+      // A response that can't be decoded ends the reading, but not the call.
+      gate_->PostDelayed(
+          [stream = std::weak_ptr<ReadStream>(self_)] {
+            if (const auto open = stream.lock()) open->Cancel();
+          },
+          kEndWithin);
       Release();
       return;
     }
@@ -81,8 +90,13 @@ class ReadStream : public grpc::ClientReadReactor<Response> {
   }
 
  private:
-  ReadStream(std::shared_ptr<OpenCalls> calls, Request request, Events events)
+  // For the status of a call that has nothing more to read.
+  static constexpr absl::Duration kEndWithin = absl::Seconds(1);
+
+  ReadStream(std::shared_ptr<OpenCalls> calls, std::shared_ptr<PostGate> gate,
+             Request request, Events events)
       : calls_(std::move(calls)),
+        gate_(std::move(gate)),
         request_(std::move(request)),
         events_(std::move(events)) {}
 
@@ -97,6 +111,7 @@ class ReadStream : public grpc::ClientReadReactor<Response> {
   }
 
   const std::shared_ptr<OpenCalls> calls_;
+  const std::shared_ptr<PostGate> gate_;
   const Request request_;
   const Events events_;
   grpc::ClientContext context_;

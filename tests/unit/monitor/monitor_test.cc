@@ -296,6 +296,14 @@ TEST_F(MonitorTest, HostileNamesArrive) {
   EXPECT_TRUE(drawn_.Shows("翻訳翻訳翻訳…")) << drawn_.text();
 }
 
+TEST_F(MonitorTest, WhatCannotBeReadIsSaidAndTriedAgain) {
+  fake_->SetOverview(CalmOverview("no UTF-8: \xff"));
+  Begin();
+  EXPECT_TRUE(drawn_.Shows("The broker does not tell")) << drawn_.text();
+  fake_->SetOverview(CalmOverview("Rebuilder"));
+  EXPECT_TRUE(drawn_.Shows("Rebuilder")) << drawn_.text();
+}
+
 TEST_F(MonitorTest, QuitEndsIt) {
   Begin();
   Press(MonitorKey::kQuit);
