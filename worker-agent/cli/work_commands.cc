@@ -10,6 +10,7 @@
 #include "worker-agent/cli/command_options.h"
 #include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_report.h"
+#include "worker-agent/monitor/monitor_command.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/work_labels.h"
 
@@ -157,6 +158,11 @@ void DeclareView(CLI::App& command, Arguments& arguments) {
   AddDirectory(command, arguments);
 }
 
+void DeclareMonitor(CLI::App& command, Arguments& arguments) {
+  AddDirectory(command, arguments);
+  AddAll(command, arguments, "Of every workspace");
+}
+
 void DeclareJobs(CLI::App& command, Arguments& arguments) {
   AddDirectory(command, arguments);
   AddAll(command, arguments, "Of every workspace");
@@ -184,6 +190,13 @@ std::vector<CommandSpec> WorkCommands() {
        DeclareView,
        [](const CommandContext& context) {
          return ViewWorker(context, context.home);
+       }},
+      {"monitor", "Watch the workspace's sessions on the whole screen",
+       DeclareMonitor,
+       [](const CommandContext& context) {
+         return RunMonitor({.home = context.home,
+                            .directory = context.Directory(),
+                            .all = context.arguments.all});
        }},
       {"jobs", "List jobs: launches, stops and closes", DeclareJobs, ShowJobs,
        v1::ListJobsResponse::descriptor()},
