@@ -258,7 +258,7 @@ TEST_F(PersonInboxTest, APersonAnswersIntoEveryScope) {
 TEST_F(PersonInboxTest, UnreadMailIsTakenBackForCertain) {
   EXPECT_THAT(Write("m1"), IsOk());
   // As after a restart.
-  OnState([&] { EXPECT_THAT(dispatcher_.Load(), IsOk()); });
+  EXPECT_THAT(OnState([&] { return dispatcher_.Load(); }), IsOk());
   EXPECT_THAT(TakeBack(CallOf(builder_), "m1"), IsOk());
   EXPECT_THAT(Inbox(/*with_read=*/true), IsEmpty());
 }
