@@ -80,6 +80,13 @@ describe("the card of a message", () => {
 		});
 	}
 
+	test("says who a message is from that is from no session", () => {
+		const head = (sender: object): string => screen(card({ from: { ...BASE.from, role: "", directory: undefined, ...sender } }), 80)[0] ?? "";
+		assert.match(head({ sessionId: "person:1000", name: "", origin: "person" }), /✉ a person ·/);
+		assert.match(head({ sessionId: "client:1", name: "", origin: "client" }), /✉ a program ·/);
+		assert.match(head({ name: "planner", origin: "shell" }), /✉ a shell of planner ·/);
+	});
+
 	test("of an entry that an earlier version left is one line", () => {
 		const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
 		const old = { content: "Alice:\n> hi", details: { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from, summary: "hi" } } };

@@ -23,9 +23,18 @@ export function pathEnd(path: string, width: number): string {
 	return `…${end}`;
 }
 
-/** What a session is called, for a person. */
+/** What a session is called, for a person. The account's person stands in the place of one. */
 export function nameOf(session: { readonly name: string; readonly shortId?: string; readonly sessionId: string }): string {
+	if (session.sessionId.startsWith("person:")) return "a person";
 	return shownName(session.name) || `session ${plainLine(session.shortId ?? session.sessionId.slice(0, 8), 40)}`;
+}
+
+/** Who a message is from, for a person: of what is no session, what it is. */
+export function senderOf({ name, sessionId, origin }: { readonly name: string; readonly sessionId: string; readonly origin: string }): string {
+	if (origin === "person") return "a person";
+	if (origin === "client") return "a program";
+	const known = shownName(name) || shownName(sessionId) || "intercom";
+	return origin === "shell" ? `a shell of ${known}` : known;
 }
 
 export function modelOf({ model, contextPercent }: PeerSession): string {
