@@ -115,6 +115,7 @@ void Agent::Apply(const HostSettings& settings) {
   if (settings.supervisor.has_value()) view_.SetSupervised();
   watches_.SetDirectory(hello_.cwd());
   SetPrograms(settings.may_run_programs);
+  monitor_.SetWanted(settings.shows_monitor);
   tools_.SetHeadless(settings.most_headless, [this] {
     view_.SetSupervises();
     Publish();
@@ -146,6 +147,7 @@ void Agent::HandleWelcome(const v1::Welcome& welcome) {
   channels_.Welcomed(welcome);
   Publish();
   tools_.Attached();
+  LookForMonitor();
   for (const std::string& notice : welcome.notices()) Warn(notice);
 }
 
@@ -184,7 +186,10 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       return controls_.Handle(frame.control());
     case v1::AttachResponse::kRoleChanged:
       view_.RoleChanged(frame.role_changed());
+      LookForMonitor();
       return Publish();
+    case v1::AttachResponse::kRosterChanged:
+      return LookForMonitor();
     case v1::AttachResponse::kChannelResult:
       return channels_.HandleResult(frame.channel_result());
     case v1::AttachResponse::kChannelEvent:
@@ -202,6 +207,10 @@ void Agent::HandleFrame(const v1::AttachResponse& frame) {
       // A hint, or from a newer broker.
       return;
   }
+}
+
+void Agent::LookForMonitor() {
+  if (view_.role() == v1::ROLE_COORDINATOR) monitor_.Look();
 }
 
 void Agent::SayWatched(const std::optional<WatchBulletin>& bulletin) {

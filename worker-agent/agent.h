@@ -17,6 +17,7 @@
 #include "worker-agent/initialize.h"
 #include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_link.h"
+#include "worker-agent/monitor_opener.h"
 #include "worker-agent/run_news_desk.h"
 #include "worker-agent/run_work.h"
 #include "worker-agent/session_view.h"
@@ -96,6 +97,8 @@ class Agent {
   RunNewsDesk::Setting NewsSetting(TaskRunner& runner, const Clock& clock);
   // One line for a person: what an open call waits for.
   void ShowProgress(const std::string& call_id, const std::string& text);
+  // A coordinator has the monitor above it.
+  void LookForMonitor();
   // Tells the host what changed, if anything did; a worker's tab follows.
   void Publish();
   void Warn(const std::string& text);
@@ -127,6 +130,7 @@ class Agent {
   Bulletins bulletins_;
   RunNewsDesk run_news_;
   TabTitle title_;
+  MonitorOpener monitor_;
   ToolCalls tools_;
   WatchCalls watches_;
 };

@@ -78,6 +78,8 @@ Agent::Agent(Options options, int in, int out, Runners runners,
                  }),
       run_news_(bulletins_, NewsSetting(runners.agent, clock)),
       title_(room_, panes_, [this](const std::string& text) { Warn(text); }),
+      monitor_(link_, room_, panes_, random,
+               [this](const std::string& text) { Warn(text); }),
       tools_(
           link_, room_, launching_, [this] { return OwnStatus(); },
           TalkSetting(runners.agent, clock), RunSetting(runners.agent, clock)),

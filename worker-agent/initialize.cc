@@ -172,6 +172,7 @@ absl::StatusOr<HostSettings> HostSettingsOf(const Json& params) {
   INTERCOM_ASSIGN_OR_RETURN(settings.most_headless,
                             CountOf(params, "mostHeadless", kMostHeadless));
   settings.may_run_programs = BoolOr(params, "programs", false);
+  settings.shows_monitor = BoolOr(params, "monitor", true);
   return settings;
 }
 

@@ -27,6 +27,8 @@ struct HostSettings {
   // How many headless workers the session may have; 0: the usual.
   int most_headless = 0;
   bool may_run_programs = false;
+  // Whether a coordinator has the monitor in a pane above its own.
+  bool shows_monitor = true;
 };
 // INVALID_ARGUMENT (INITIALIZE_INVALID) names a value that is out of range.
 absl::StatusOr<HostSettings> HostSettingsOf(const Json& params);

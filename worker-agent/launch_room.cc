@@ -23,6 +23,12 @@ LaunchRoom RealLaunchRoom(Surroundings around) {
   room.name_own_tab = [around](const std::string& name) {
     return NameOwnTab(name, around);
   };
+  room.do_monitor_step = [around](const v1::MonitorPane& claim) {
+    return DoMonitorStep(claim, around);
+  };
+  room.is_monitor_there = [around](const v1::Pane& pane) {
+    return IsMonitorThere(pane, around);
+  };
   room.around = std::move(around);
   return room;
 }

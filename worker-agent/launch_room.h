@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker-agent/launch/launch.h"
+#include "worker-agent/launch/monitor_pane.h"
 
 namespace intercom {
 
@@ -26,6 +27,9 @@ struct LaunchRoom {
   std::function<absl::StatusOr<bool>(const v1::HostIdentity& identity)>
       close_pane;
   std::function<absl::Status(const std::string& name)> name_own_tab;
+  std::function<absl::StatusOr<MonitorStep>(const v1::MonitorPane& claim)>
+      do_monitor_step;
+  std::function<absl::StatusOr<bool>(const v1::Pane& pane)> is_monitor_there;
 };
 
 // The room itself.

@@ -14,6 +14,7 @@
 #include "broker/work/job_desk.h"
 #include "broker/work/launch_waits.h"
 #include "broker/work/mail.h"
+#include "broker/work/monitor_desk.h"
 #include "broker/work/peer_directory.h"
 #include "broker/work/person_inbox.h"
 #include "broker/work/report_desk.h"
@@ -50,6 +51,7 @@ struct BrokerCore {
   Inspection& inspection;
   InspectionDesk& looks;
   WatchDesk& watches;
+  MonitorDesk& monitors;
   LaunchDesk& launches;
   LaunchWaits& launch_waits;
   StopDesk& stops;

@@ -186,6 +186,22 @@ grpc::ServerUnaryReactor* AskAdapter::ListAsks(
                  &AskDesk::ListAsks);
 }
 
+grpc::ServerUnaryReactor* MonitorPaneAdapter::ClaimMonitorPane(
+    grpc::CallbackServerContext* context,
+    const v1::ClaimMonitorPaneRequest* request,
+    v1::ClaimMonitorPaneResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.monitors,
+                 &MonitorDesk::Claim);
+}
+
+grpc::ServerUnaryReactor* MonitorPaneAdapter::AdvanceMonitorPane(
+    grpc::CallbackServerContext* context,
+    const v1::AdvanceMonitorPaneRequest* request,
+    v1::AdvanceMonitorPaneResponse* response) {
+  return ServeBy(context_, context, request, response, context_.core.monitors,
+                 &MonitorDesk::Advance);
+}
+
 grpc::ServerUnaryReactor* ChannelAdapter::ListChannels(
     grpc::CallbackServerContext* context,
     const v1::ListChannelsRequest* request,

@@ -6,6 +6,7 @@
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/monitor.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
 #include "intercom/v1/workspace.grpc.pb.h"
@@ -138,6 +139,24 @@ class AskAdapter final : public v1::AskService::CallbackService {
   grpc::ServerUnaryReactor* ListAsks(grpc::CallbackServerContext* context,
                                      const v1::ListAsksRequest* request,
                                      v1::ListAsksResponse* response) override;
+
+ private:
+  const AdapterContext context_;
+};
+
+class MonitorPaneAdapter final
+    : public v1::MonitorPaneService::CallbackService {
+ public:
+  explicit MonitorPaneAdapter(AdapterContext context) : context_(context) {}
+
+  grpc::ServerUnaryReactor* ClaimMonitorPane(
+      grpc::CallbackServerContext* context,
+      const v1::ClaimMonitorPaneRequest* request,
+      v1::ClaimMonitorPaneResponse* response) override;
+  grpc::ServerUnaryReactor* AdvanceMonitorPane(
+      grpc::CallbackServerContext* context,
+      const v1::AdvanceMonitorPaneRequest* request,
+      v1::AdvanceMonitorPaneResponse* response) override;
 
  private:
   const AdapterContext context_;

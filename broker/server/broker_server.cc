@@ -167,15 +167,15 @@ absl::Status BrokerServer::Listen() {
   peers_ = std::make_unique<Peers>(token_);
   executor_ = std::make_unique<SerialExecutor>();
   const AdapterContext context{
-      {rooms_->admission,   rooms_->registrar,    rooms_->dispatcher,
-       rooms_->controls,    rooms_->mail,         rooms_->inbox,
-       rooms_->peers,       rooms_->asks,         rooms_->channels,
-       rooms_->run_desk,    rooms_->run_stops,    rooms_->run_waits,
-       rooms_->run_notes,   rooms_->workers,      rooms_->report_desk,
-       rooms_->status_desk, rooms_->config_desk,  rooms_->coordinator_desk,
-       rooms_->inspection,  rooms_->looks,        rooms_->watches,
-       rooms_->launches,    rooms_->launch_waits, rooms_->stops,
-       rooms_->closes,      rooms_->jobs},
+      {rooms_->admission,   rooms_->registrar,   rooms_->dispatcher,
+       rooms_->controls,    rooms_->mail,        rooms_->inbox,
+       rooms_->peers,       rooms_->asks,        rooms_->channels,
+       rooms_->run_desk,    rooms_->run_stops,   rooms_->run_waits,
+       rooms_->run_notes,   rooms_->workers,     rooms_->report_desk,
+       rooms_->status_desk, rooms_->config_desk, rooms_->coordinator_desk,
+       rooms_->inspection,  rooms_->looks,       rooms_->watches,
+       rooms_->monitors,    rooms_->launches,    rooms_->launch_waits,
+       rooms_->stops,       rooms_->closes,      rooms_->jobs},
       *peers_,
       *executor_};
   sessions_ = std::make_unique<SessionAdapter>(context);
@@ -183,6 +183,7 @@ absl::Status BrokerServer::Listen() {
   roster_ = std::make_unique<RosterAdapter>(context);
   asks_ = std::make_unique<AskAdapter>(context);
   channels_ = std::make_unique<ChannelAdapter>(context);
+  monitors_ = std::make_unique<MonitorPaneAdapter>(context);
   runs_ = std::make_unique<RunAdapter>(context);
   workspaces_ = std::make_unique<WorkspaceAdapter>(context);
   inspection_ = std::make_unique<InspectionAdapter>(context);
@@ -217,6 +218,7 @@ absl::Status BrokerServer::Listen() {
   builder.RegisterService(roster_.get());
   builder.RegisterService(asks_.get());
   builder.RegisterService(channels_.get());
+  builder.RegisterService(monitors_.get());
   builder.RegisterService(runs_.get());
   builder.RegisterService(workspaces_.get());
   builder.RegisterService(inspection_.get());
@@ -229,7 +231,7 @@ absl::Status BrokerServer::Listen() {
         "intercom.v1.WorkspaceService", "intercom.v1.InspectionService",
         "intercom.v1.WorkService", "intercom.v1.RosterService",
         "intercom.v1.AskService", "intercom.v1.ChannelService",
-        "intercom.v1.RunService"}) {
+        "intercom.v1.RunService", "intercom.v1.MonitorPaneService"}) {
     server_->GetHealthCheckService()->SetServingStatus(name, true);
   }
   INTERCOM_ASSIGN_OR_RETURN(

@@ -87,6 +87,7 @@ class BrokerServer {
   std::unique_ptr<RosterAdapter> roster_;
   std::unique_ptr<AskAdapter> asks_;
   std::unique_ptr<ChannelAdapter> channels_;
+  std::unique_ptr<MonitorPaneAdapter> monitors_;
   std::unique_ptr<RunAdapter> runs_;
   std::unique_ptr<WorkspaceAdapter> workspaces_;
   std::unique_ptr<InspectionAdapter> inspection_;

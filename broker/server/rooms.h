@@ -13,6 +13,7 @@
 #include "broker/server/broker_server.h"
 #include "broker/storage/delivery_history.h"
 #include "broker/storage/job_store.h"
+#include "broker/storage/monitor_pane_store.h"
 #include "broker/storage/reader.h"
 #include "broker/storage/store_checker.h"
 #include "broker/storage/store_opening.h"
@@ -21,6 +22,7 @@
 #include "broker/work/job_desk.h"
 #include "broker/work/launch_waits.h"
 #include "broker/work/mailbox_heirs.h"
+#include "broker/work/monitor_desk.h"
 #include "broker/work/overview_watch.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/run_notes.h"
@@ -51,6 +53,7 @@ struct Rooms {
         channel_store(runner->database()),
         run_store(runner->database()),
         note_store(runner->database()),
+        monitor_panes(runner->database()),
         mirror(workspace_store, clock),
         gate(lanes, *runner, mirror),
         roster(clock),
@@ -125,6 +128,7 @@ struct Rooms {
              [this] { overviews.OnChanged(); }),
         watches(*runner, workspaces, gate, mirror, events, overviews, clock,
                 options.version),
+        monitors(*runner, workspaces, roster, monitor_panes, clock),
         checker(runner->database().path(), clock),
         looks(*runner, workspaces, roster, mirror, session_store, handoffs,
               view, asks, runs, dispatcher, metrics, *reader, checker, clock),
@@ -172,6 +176,10 @@ struct Rooms {
       observations.OnJob(job);
       launch_waits.OnJobChanged(job);
     });
+    mirror.AddOnChanged(
+        [this](const Workspace& workspace) { monitors.OnMirrored(workspace); });
+    watches.SetOnClaim(
+        [this](const std::string& id) { monitors.OnObserved(id); });
     FeedEvents();
   }
 
@@ -226,6 +234,7 @@ struct Rooms {
   ChannelStore channel_store;
   RunStore run_store;
   NoteStore note_store;
+  MonitorPaneStore monitor_panes;
   WorkspaceMirror mirror;
   WorkspaceGate gate;
   Roster roster;
@@ -276,6 +285,7 @@ struct Rooms {
   OverviewWatch overviews;
   EventFeed feed;
   WatchDesk watches;
+  MonitorDesk monitors;
   StoreChecker checker;
   InspectionDesk looks;
   Admission admission;

@@ -8,6 +8,7 @@
 #include "broker/base/proto_time.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/activity.h"
+#include "broker/domain/identity.h"
 #include "broker/work/run_text.h"
 
 namespace intercom {
@@ -110,6 +111,9 @@ absl::StatusOr<Overview::Built> Overview::Builder::Build() {
     }
   }
   AddWaits();
+  for (const auto& [id, waiting] : waiting_mail_) {
+    if (IsPersonSessionId(id)) response.set_unread(waiting);
+  }
   *response.mutable_minutes() = overview_.metrics_.traffic().Minutes();
   return std::move(built_);
 }

@@ -50,6 +50,7 @@ export interface AttachFacts {
 	readonly supervisor?: Supervisor;
 	readonly runsKept?: number;
 	readonly mostHeadless?: number;
+	readonly monitor: boolean;
 }
 
 /** What the person set of how the session behaves, which is nothing to the agent. */

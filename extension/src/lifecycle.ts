@@ -134,6 +134,7 @@ export class Lifecycle {
 			supervisor,
 			runsKept: settings.runsKept,
 			mostHeadless: settings.mostHeadless,
+			monitor: settings.monitor,
 		};
 		const { inboundTrigger, toolVisibility, status: note } = settings;
 		// Behind the RPC of a launched session there is a program of ours, and nobody who could confirm anything.

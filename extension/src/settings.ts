@@ -18,6 +18,8 @@ export interface Settings {
 	readonly inboundTrigger: InboundTrigger;
 	readonly toolVisibility: ToolVisibility;
 	readonly replyHint: boolean;
+	/** Whether a coordinator has the monitor in a pane above its own. */
+	readonly monitor: boolean;
 	/** Shown behind what the session does; empty for none. */
 	readonly status: string;
 	readonly stableId?: string;
@@ -40,6 +42,7 @@ export const DEFAULT_SETTINGS: Settings = {
 	inboundTrigger: "always",
 	toolVisibility: "always",
 	replyHint: true,
+	monitor: true,
 	status: "",
 };
 
@@ -77,6 +80,8 @@ const FIELDS: { readonly [K in keyof Settings]-?: Field<Exclude<Settings[K], und
 	inboundTrigger: choice("workspace", "PI_INTERCOM_INBOUND_TRIGGER", ["always", "replies", "never"]),
 	toolVisibility: choice("workspace", "PI_INTERCOM_TOOL_VISIBILITY", ["always", "after-first-use"]),
 	replyHint: flag("workspace", "PI_INTERCOM_REPLY_HINT"),
+	// How terminals are divided is the person's own.
+	monitor: flag("user", "PI_INTERCOM_MONITOR"),
 	status: text("workspace", "PI_INTERCOM_STATUS", "one line of at most 80 characters", (value) => /^\P{Cc}*$/u.test(value) && [...value].length <= 80),
 	stableId: text("user", "PI_INTERCOM_STABLE_ID", "1 to 64 letters, digits, dots, hyphens and underscores", (value) => /^[A-Za-z0-9._-]{1,64}$/.test(value)),
 	// The agent reads PI_INTERCOM_BROKER itself, so that is no variable of this setting.

@@ -387,8 +387,8 @@ describe("what the person set", () => {
 	});
 
 	test("of runs and workers is told to the agent", async () => {
-		const { runsKept, mostHeadless } = await initialized({ PI_INTERCOM_RUNS_KEPT: "7", PI_INTERCOM_MOST_HEADLESS: "2" });
-		assert.deepEqual({ runsKept, mostHeadless }, { runsKept: 7, mostHeadless: 2 });
+		const { runsKept, mostHeadless, monitor } = await initialized({ PI_INTERCOM_RUNS_KEPT: "7", PI_INTERCOM_MOST_HEADLESS: "2", PI_INTERCOM_MONITOR: "false" });
+		assert.deepEqual({ runsKept, mostHeadless, monitor }, { runsKept: 7, mostHeadless: 2, monitor: false });
 	});
 
 	test("of a bad file is shown, and nothing starts", async () => {

@@ -65,7 +65,7 @@ describe("settings", () => {
 		const all = {
 			...{ enabled: false, workspace: "existing", rpc: true, confirmSend: true, inboundTrigger: "replies", toolVisibility: "after-first-use" },
 			...{ replyHint: false, status: "researching", stableId: "planner.1", brokerPath, askTimeoutMs: 60_000 },
-			...{ runsKept: 1_000, mostHeadless: 64 },
+			...{ runsKept: 1_000, mostHeadless: 64, monitor: false },
 		};
 		userFile(JSON.stringify(all));
 		assert.deepEqual(read(), all);
@@ -91,6 +91,7 @@ describe("settings", () => {
 		["PI_INTERCOM_RPC", "true", "rpc", true],
 		["PI_INTERCOM_RUNS_KEPT", "1", "runsKept", 1],
 		["PI_INTERCOM_MOST_HEADLESS", "1", "mostHeadless", 1],
+		["PI_INTERCOM_MONITOR", "false", "monitor", false],
 	] as const) {
 		test(`take ${key} from ${variable}, an empty one as none`, () => {
 			assert.deepEqual(read({ [variable]: text }), { ...DEFAULT_SETTINGS, [key]: value });
@@ -212,7 +213,7 @@ describe("the settings of a workspace", () => {
 		const seven = { confirmSend: true, inboundTrigger: "never", toolVisibility: "after-first-use", replyHint: false, status: "s", askTimeoutMs: 5_000, runsKept: 7 };
 		workspaceFile(JSON.stringify(seven));
 		assert.deepEqual(read(), { ...DEFAULT_SETTINGS, ...seven });
-		for (const key of ["enabled", "workspace", "rpc", "stableId", "brokerPath", "mostHeadless", "brokerCommand", "brokerArgs"]) {
+		for (const key of ["enabled", "workspace", "rpc", "stableId", "brokerPath", "mostHeadless", "monitor", "brokerCommand", "brokerArgs"]) {
 			const path = workspaceFile(`{"status": "s",\n"${key}": "x"}`);
 			const message = refusal(() => read());
 			assert.ok(message.startsWith(`${path}, line 2: "${key}" belongs to the user, in ${join(agentDir, "intercom", "config.json")}`), message);

@@ -84,6 +84,27 @@ inline const std::vector<BoundaryCall>& BoundaryCalls() {
                                     &v1::ChannelService::Stub::ListChannels,
                                     v1::ListChannelsRequest(), response);
                }},
+              {"MonitorPaneService.ClaimMonitorPane", "monitor.pane",
+               [](Client& client, const Text&) {
+                 v1::ClaimMonitorPaneRequest request;
+                 request.set_claim_id("boundary-claim");
+                 request.mutable_caller()->set_pane("not-there");
+                 v1::ClaimMonitorPaneResponse response;
+                 return client.Call(
+                     *client.monitors,
+                     &v1::MonitorPaneService::Stub::ClaimMonitorPane, request,
+                     response);
+               }},
+              {"MonitorPaneService.AdvanceMonitorPane", "monitor.pane",
+               [](Client& client, const Text&) {
+                 v1::AdvanceMonitorPaneRequest request;
+                 request.set_claim_id("not-there");
+                 v1::AdvanceMonitorPaneResponse response;
+                 return client.Call(
+                     *client.monitors,
+                     &v1::MonitorPaneService::Stub::AdvanceMonitorPane, request,
+                     response);
+               }},
               {"MessageService.GetMessage", "message.read",
                [](Client& client, const Text&) {
                  v1::DeliveryRecord record;

@@ -24,6 +24,7 @@
 #include "intercom/v1/channel.grpc.pb.h"
 #include "intercom/v1/inspect.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/monitor.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/run.grpc.pb.h"
 #include "intercom/v1/session.grpc.pb.h"
@@ -164,6 +165,7 @@ class BrokerClient {
   const std::unique_ptr<v1::RosterService::Stub> roster;
   const std::unique_ptr<v1::AskService::Stub> asks;
   const std::unique_ptr<v1::ChannelService::Stub> channels;
+  const std::unique_ptr<v1::MonitorPaneService::Stub> monitors;
   const std::unique_ptr<v1::RunService::Stub> runs;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspaces;
   const std::unique_ptr<v1::WorkService::Stub> work;
@@ -177,6 +179,7 @@ class BrokerClient {
         roster(v1::RosterService::NewStub(channel)),
         asks(v1::AskService::NewStub(channel)),
         channels(v1::ChannelService::NewStub(channel)),
+        monitors(v1::MonitorPaneService::NewStub(channel)),
         runs(v1::RunService::NewStub(channel)),
         workspaces(v1::WorkspaceService::NewStub(channel)),
         work(v1::WorkService::NewStub(channel)),

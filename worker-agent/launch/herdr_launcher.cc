@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "broker/domain/fence.h"
 #include "worker-agent/launch/herdr_client.h"
 #include "worker-agent/launch/herdr_requests.h"
+#include "worker-agent/launch/herdr_shell.h"
 #include "worker-agent/launch/launch_file.h"
 #include "worker-agent/launch/launchers.h"
 
@@ -16,10 +15,6 @@ namespace intercom {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
-// How long a typed line may take to run.
-constexpr absl::Duration kTypedTime = absl::Seconds(10);
 
 // Whether Herdr surely did nothing.
 bool DidNothing(const absl::Status& status) {
@@ -83,38 +78,6 @@ bool LaunchByLayout(const LaunchPlan& plan, const LaunchTools& tools,
   return true;
 }
 
-// Blocks until the pane's shell has the terminal: what is typed before that may
-// be lost.
-absl::Status AwaitShell(const v1::Pane& pane, const LaunchTools& tools,
-                        const HerdrClient& client) {
-  while (true) {
-    INTERCOM_ASSIGN_OR_RETURN(const Json answer,
-                              client.Ask(herdr::ProcessInfo(pane.pane())));
-    INTERCOM_ASSIGN_OR_RETURN(const herdr::Processes processes,
-                              herdr::ParseProcesses(answer));
-    if (processes.shell_pid != 0 &&
-        processes.shell_pid == processes.foreground_group) {
-      return absl::OkStatus();
-    }
-    if (tools.runner.TimeLeft() <= absl::ZeroDuration()) {
-      return Error(absl::StatusCode::kDeadlineExceeded, "LAUNCH_TIMED_OUT",
-                   "the shell in the new pane was not ready in time");
-    }
-    tools.runner.Pause(kLookEvery);
-  }
-}
-
-// Blocks until the agent has taken its order. False if it does not in time.
-bool AwaitTaken(const LaunchTools& tools) {
-  const absl::Duration end = tools.runner.TimeLeft() - kTypedTime;
-  while (access(tools.command.back().c_str(), F_OK) == 0) {
-    const absl::Duration left = tools.runner.TimeLeft();
-    if (left <= end || left <= absl::ZeroDuration()) return false;
-    tools.runner.Pause(kLookEvery);
-  }
-  return true;
-}
-
 // Types the start of a script into the shell of a new tab.
 Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
                       const HerdrClient& client, const std::string& workspace) {
@@ -134,7 +97,8 @@ Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
   }
   Launch launch;
   const auto pane = herdr::ParseNewPane(*answer);
-  launch.status = pane.ok() ? AwaitShell(*pane, tools, client) : pane.status();
+  launch.status =
+      pane.ok() ? AwaitHerdrShell(*pane, tools.runner, client) : pane.status();
   if (pane.ok()) {
     launch.pane = *pane;
     launch.pane.set_server(client.socket());
@@ -151,7 +115,8 @@ Launch LaunchByTyping(const LaunchPlan& plan, const LaunchTools& tools,
           .status();
   // Typed text may be lost without a word: only the taken order shows that it
   // arrived.
-  if ((typed.ok() || !DidNothing(typed)) && AwaitTaken(tools)) {
+  if ((typed.ok() || !DidNothing(typed)) &&
+      AwaitOrderTaken(tools.command.back(), tools.runner)) {
     script->Keep();
     Complete(launch, client);
     SetHost(launch, launch.pane.pid());

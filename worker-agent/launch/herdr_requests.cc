@@ -142,6 +142,33 @@ Request ClosePane(const std::string& pane) {
           .result_type = "ok"};
 }
 
+Request SplitPane(const std::string& pane, const std::string& directory) {
+  return {.method = "pane.split",
+          .params = {{"target_pane_id", pane},
+                     {"direction", "down"},
+                     {"ratio", 0.25},
+                     {"cwd", directory},
+                     {"focus", false}},
+          .words = {"pane", "split", "--pane", pane, "--direction", "down",
+                    "--ratio", "0.25", "--cwd", directory, "--no-focus"},
+          .result_type = "pane_info"};
+}
+
+Request RenamePane(const std::string& pane, const std::string& label) {
+  return {.method = "pane.rename",
+          .params = {{"pane_id", pane}, {"label", label}},
+          .words = {"pane", "rename", pane, LabelWord(label)},
+          .result_type = "pane_info"};
+}
+
+Request SwapPanes(const std::string& source, const std::string& target) {
+  return {.method = "pane.swap",
+          .params = {{"source_pane_id", source}, {"target_pane_id", target}},
+          .words = {"pane", "swap", "--source-pane", source, "--target-pane",
+                    target},
+          .result_type = "pane_swap"};
+}
+
 absl::StatusOr<v1::Pane> ParseNewPane(const Json& result) {
   if (const Json& layout = At(result, "layout"); !layout.empty()) {
     const Json& root = At(layout, "root");

@@ -38,13 +38,18 @@ Request RunLine(const std::string& pane, const std::string& line);
 Request GetPane(const std::string& pane);
 Request ProcessInfo(const std::string& pane);
 Request ClosePane(const std::string& pane);
+// Opens a pane with a shell below `pane`, which keeps a quarter of its rows:
+// both are to be swapped.
+Request SplitPane(const std::string& pane, const std::string& directory);
+Request RenamePane(const std::string& pane, const std::string& label);
+Request SwapPanes(const std::string& source, const std::string& target);
 
 // Parsers of the `result` object. UNAVAILABLE (HERDR_UNREADABLE) if something
 // is missing or of another type.
 
 // Of ApplyLayout and CreateTab: where the new pane is.
 absl::StatusOr<v1::Pane> ParseNewPane(const nlohmann::json& result);
-// Of GetPane, without the process.
+// Of GetPane and SplitPane, without the process.
 absl::StatusOr<v1::Pane> ParsePane(const nlohmann::json& result);
 struct Processes {
   // The pane's own process; 0 if Herdr knows none.

@@ -215,6 +215,16 @@ Argv NewSession(const std::string& socket, const std::string& session,
   return argv;
 }
 
+Argv SplitAbove(const v1::Pane& pane, const std::string& directory,
+                const Argv& command) {
+  Argv argv = Command(pane.server());
+  Append(argv,
+         {"split-window", "-d", "-b", "-v", "-l", "25%", "-P", "-F",
+          kCreatedFormat, "-t", pane.pane(), "-c", Literal(directory), "--"});
+  Append(argv, command);
+  return argv;
+}
+
 absl::StatusOr<Created> ParseCreated(std::string_view out) {
   std::string_view rest = out;
   std::string_view line = TakeLine(rest);

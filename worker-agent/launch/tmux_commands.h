@@ -64,7 +64,11 @@ Argv NewWindow(const std::string& socket, const std::string& session,
 Argv NewSession(const std::string& socket, const std::string& session,
                 const std::string& directory, const std::string& title,
                 const Argv& command);
-// What both print.
+// Opens a pane above `pane`, on its server, with a quarter of its rows; the
+// focus stays.
+Argv SplitAbove(const v1::Pane& pane, const std::string& directory,
+                const Argv& command);
+// What they print.
 struct Created {
   v1::Pane pane;
   std::string session_name;

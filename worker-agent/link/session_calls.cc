@@ -5,6 +5,7 @@
 #include "broker/base/error.h"
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/message.grpc.pb.h"
+#include "intercom/v1/monitor.grpc.pb.h"
 #include "intercom/v1/roster.grpc.pb.h"
 #include "intercom/v1/run.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
@@ -21,6 +22,7 @@ struct SessionCalls::Connection {
   std::unique_ptr<v1::AskService::Stub> ask;
   std::unique_ptr<v1::RosterService::Stub> roster;
   std::unique_ptr<v1::RunService::Stub> run;
+  std::unique_ptr<v1::MonitorPaneService::Stub> monitor;
   std::shared_ptr<OpenCalls> calls;
   std::string bearer_token;
   std::string session_token;
@@ -112,7 +114,8 @@ SessionCalls::SessionCalls(std::shared_ptr<grpc::Channel> channel,
           v1::WorkService::NewStub(channel),
           v1::MessageService::NewStub(channel),
           v1::AskService::NewStub(channel), v1::RosterService::NewStub(channel),
-          v1::RunService::NewStub(channel), std::move(calls),
+          v1::RunService::NewStub(channel),
+          v1::MonitorPaneService::NewStub(channel), std::move(calls),
           std::move(bearer_token), std::move(session_token)})),
       gate_(std::move(gate)) {}
 
@@ -171,6 +174,8 @@ INTERCOM_CALL(workspace, SetMultiplexer, kUsual, Kind::kChange)
 INTERCOM_CALL(workspace, ReportStatus, kUsual, Kind::kChange)
 INTERCOM_CALL(workspace, ReportWork, kUsual, Kind::kChange)
 INTERCOM_CALL(workspace, Register, kUsual, Kind::kChange)
+INTERCOM_CALL(monitor, ClaimMonitorPane, kUsual, Kind::kRepeatable)
+INTERCOM_CALL(monitor, AdvanceMonitorPane, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(work, BeginLaunch, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(work, AdvanceLaunch, kUsual, Kind::kRepeatable)
 INTERCOM_CALL(work, AwaitLaunch, kLaunchWait, Kind::kRepeatable)

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "intercom/v1/ask.pb.h"
 #include "intercom/v1/message.pb.h"
+#include "intercom/v1/monitor.pb.h"
 #include "intercom/v1/roster.pb.h"
 #include "intercom/v1/run.pb.h"
 #include "intercom/v1/work.pb.h"

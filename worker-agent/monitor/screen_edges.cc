@@ -39,6 +39,10 @@ std::vector<Part> Totals(const MonitorModel& model) {
   if (overdue > 0) {
     parts.push_back({Count(overdue, "overdue", "overdue"), Style::kBad});
   }
+  if (model.overview().has_value() && model.overview()->unread() > 0) {
+    parts.push_back({std::to_string(model.overview()->unread()) + " for you",
+                     Style::kWaiting});
+  }
   if (asked > 0) {
     parts.push_back({Count(asked, "ask open", "asks open"), Style::kWaiting});
   }

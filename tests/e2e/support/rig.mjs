@@ -28,6 +28,8 @@ export class Rig {
 		rig.env = {
 			...Object.fromEntries(inherited.filter(([name]) => ["PATH", "HOME", "USER", "SHELL", "ASAN_OPTIONS"].includes(name))),
 			...{ LANG: "C.UTF-8", TERM: "xterm-256color", PI_INTERCOM_HOME: rig.home },
+			// Its scenarios ask for it: it changes the size of the host's pane.
+			...{ PI_INTERCOM_MONITOR: "false" },
 			// Who starts a terminal server of their own gets a private one.
 			...{ TMUX_TMPDIR: rig.directory, PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
 			...{ PI_INTERCOM_AGENT: join(BIN, "intercom-agent"), PI_INTERCOM_BROKER: join(BIN, "intercom-broker") },

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -23,11 +24,18 @@ v1::Pane PaneFive() {
   return pane;
 }
 
+TEST(TmuxCommandsTest, APaneAboveAnotherLeavesTheFocusAndAsksNoShell) {
+  const Argv argv = SplitAbove(PaneFive(), "/a #{b};", {"agent;", "x"});
+  EXPECT_EQ(argv[3], "/run/a b/tmux");
+  EXPECT_THAT(argv, IsSupersetOf({"split-window", "-d", "-b", "-v", "-l", "25%",
+                                  "%5", "/a ##{b}\\;", "--", "agent\\;", "x"}));
+}
+
 TEST(TmuxCommandsTest, ASemicolonAtTheEndOfAWordIsNoSeparator) {
   EXPECT_EQ(Word("a;"), "a\\;");
   EXPECT_EQ(Word(";"), "\\;");
   EXPECT_EQ(Word("a;;"), "a;\\;");
-  EXPECT_EQ(Word("a\\;"), "a\\\\;");
+  EXPECT_EQ(Word("a\\;"), "a\\;");
   EXPECT_EQ(Word("a;b"), "a;b");
   EXPECT_EQ(Word(""), "");
 }

@@ -22,6 +22,8 @@ class FakeLaunchRoom {
     absl::Status inspection;
     absl::StatusOr<bool> pane_gone = true;
     absl::Status naming;
+    absl::StatusOr<MonitorStep> monitor_step = MonitorStep();
+    absl::StatusOr<bool> monitor_there = true;
   };
 
   LaunchRoom Make() {
@@ -60,6 +62,16 @@ class FakeLaunchRoom {
       MutexLock lock(mu_);
       Note("name " + name);
       return answers_.naming;
+    };
+    room.do_monitor_step = [this](const v1::MonitorPane& claim) {
+      MutexLock lock(mu_);
+      Note("monitor step of " + claim.claim_id());
+      return answers_.monitor_step;
+    };
+    room.is_monitor_there = [this](const v1::Pane& pane) {
+      MutexLock lock(mu_);
+      Note("look for monitor " + pane.pane());
+      return answers_.monitor_there;
     };
     return room;
   }

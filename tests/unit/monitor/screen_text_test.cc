@@ -246,6 +246,13 @@ TEST_F(ScreenTextTest, ColourHasAMeaning) {
   EXPECT_EQ(StyleOf(screen.lines[9], "away"), Style::kFaint);
 }
 
+TEST_F(ScreenTextTest, WhatIsForThePersonIsSaidAbove) {
+  v1::WatchOverviewResponse overview = SampleTeam::Overview();
+  overview.set_unread(2);
+  Apply(overview);
+  EXPECT_THAT(Rows(120, 24)[0], HasSubstr(" · 2 for you · "));
+}
+
 TEST_F(ScreenTextTest, OldEvidenceIsMarkedAndNeutral) {
   v1::WatchOverviewResponse overview = SampleTeam::Overview();
   v1::SessionOverview& builder =

@@ -107,6 +107,15 @@ TEST_F(OverviewTest, ARowHasMailReportRunAndQuestions) {
   EXPECT_EQ(row.entry().description(), "");
 }
 
+TEST_F(OverviewTest, WhatThePersonHasNotReadIsCounted) {
+  const TestSession builder = Join("w-1");
+  EXPECT_EQ(OverviewNow().unread(), 0);
+  for (const char* id : {"m-1", "m-2"}) {
+    ASSERT_THAT(Send(CallOf(builder), "person", Message(id)), IsOk());
+  }
+  EXPECT_EQ(OverviewNow().unread(), 2);
+}
+
 TEST_F(OverviewTest, OneThatLeftKeepsItsLastActivity) {
   const TestSession builder = Join("w-1");
   SayActivity(builder, v1::ACTIVITY_PHASE_TOOL, "Running command");
