@@ -367,7 +367,9 @@ class Server {
 		"pane.swap": async ({ source_pane_id, target_pane_id }) => {
 			const [source, target] = [this.#pane(source_pane_id), this.#pane(target_pane_id)];
 			const changed = source !== target && source.tab === target.tab;
-			if (changed) await this.#tmux("swap-pane", "-d", "-s", source.tmux, "-t", target.tmux);
+			// The focus is a pane's, tmux's a place's.
+			const focused = this.#panesOf(source.tab).find((pane) => pane.active) ?? target;
+			if (changed) await this.#tmux("swap-pane", "-d", "-s", source.tmux, "-t", target.tmux, ";", "select-pane", "-t", focused.tmux);
 			await this.#refresh();
 			const layout = this.#layout(source.tab);
 			const swap = { changed, source_pane_id, target_pane_id, focused_pane_id: layout.focused_pane_id, layout };

@@ -71,6 +71,18 @@ export class Tmux {
 		});
 	}
 
+	/** Where a pane is in its window. */
+	async place(pane) {
+		const out = await this.#call("display-message", "-p", "-t", pane, "#{pane_active} #{pane_top} #{pane_height}");
+		const [active, top, height] = out.trim().split(" ").map(Number);
+		return { active: active === 1, top, height };
+	}
+
+	/** As a person closes a pane. */
+	close(pane) {
+		return this.#call("kill-pane", "-t", pane);
+	}
+
 	async isDead(pane) {
 		return (await this.#call("display-message", "-p", "-t", pane, "#{pane_dead}")).trim() === "1";
 	}

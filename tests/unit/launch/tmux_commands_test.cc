@@ -35,7 +35,7 @@ TEST(TmuxCommandsTest, ASemicolonAtTheEndOfAWordIsNoSeparator) {
   EXPECT_EQ(Word("a;"), "a\\;");
   EXPECT_EQ(Word(";"), "\\;");
   EXPECT_EQ(Word("a;;"), "a;\\;");
-  EXPECT_EQ(Word("a\\;"), "a\\;");
+  EXPECT_EQ(Word("a\\;"), "a\\\\;");
   EXPECT_EQ(Word("a;b"), "a;b");
   EXPECT_EQ(Word(""), "");
 }
