@@ -53,7 +53,7 @@ scenario("the README's screens appear on real Pi", async (rig) => {
 
 scenario("every command of the README runs", async (rig) => {
 	const lead = await stubCoordinator(rig);
-	const builder = await stubWorker(rig, lead, "Builder");
+	const builder = await stubWorker(rig, lead, "Builder", { capabilities: ["stop", "close"] });
 	builder.on("taken", (delivery) => {
 		if (delivery.kind === "ask") void builder.callTool("intercom", { action: "reply", replyTo: delivery.envelopeId, message: "It is so." });
 	});

@@ -7,8 +7,8 @@ export const NOT_RUN = new Map([
 	["bash broker/start.sh", "tests/e2e/start-script.test.mjs runs it"],
 	["bash tests/run.sh", "it runs this test"],
 	["intercom monitor", "needs a terminal: another test here opens it in tmux and quits it"],
-	["intercom job resolve", "asks at a terminal: tests/e2e/close.test.mjs answers it"],
-	["intercom coordinator take", "asks at a terminal: tests/e2e/config.test.mjs answers it"],
+	["intercom job resolve", "asks at a terminal: tests/unit/cli/work_commands_test.cc answers it"],
+	["intercom coordinator take", "asks at a terminal: tests/unit/cli/work_commands_test.cc answers it"],
 	["intercom view", "needs a headless worker: tests/e2e/headless.test.mjs has one"],
 ]);
 
