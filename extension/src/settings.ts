@@ -56,7 +56,7 @@ export interface SettingsSources {
 }
 
 /** What is known of one setting. A source that a setting lacks can't set it. */
-interface Field<T> {
+export interface Field<T> {
 	readonly must: string;
 	/** The value, or undefined where it must not be that. */
 	readonly accept: (value: unknown) => T | undefined;
@@ -72,7 +72,7 @@ const MAX_MS = 86_400_000;
 const DEFAULT_LIVENESS = { intervalMs: 5_000, timeoutMs: 4_000 };
 const REPLACED_KEYS: ReadonlySet<string> = new Set(["brokerCommand", "brokerArgs"]);
 
-const FIELDS: { readonly [K in keyof Settings]-?: Field<Exclude<Settings[K], undefined>> } = {
+export const FIELDS: { readonly [K in keyof Settings]-?: Field<Exclude<Settings[K], undefined>> } = {
 	enabled: flag("user", "PI_INTERCOM_ENABLED"),
 	workspace: choice("user", "PI_INTERCOM_WORKSPACE_MODE", ["auto", "existing", "never"]),
 	rpc: flag("user", "PI_INTERCOM_RPC"),
