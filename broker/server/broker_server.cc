@@ -29,6 +29,9 @@ constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
 constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
 constexpr absl::Duration kSettledRunsKept = absl::Hours(30 * 24);  // and notes
 constexpr absl::Duration kEndedJobsKept = absl::Hours(30 * 24);
+constexpr absl::Duration kUnknownSessionsKept = absl::Hours(90 * 24);
+// By then whoever was attached to an earlier broker is attached again.
+constexpr absl::Duration kForgetEvery = absl::Hours(1);
 constexpr int64_t kSettledMailBytes = 256 << 20;
 constexpr int kPruneStep = 200;
 constexpr int kMaxMessageBytes = 1 << 20;
@@ -111,6 +114,7 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
                                    std::move(reader), clock_, random_, options_,
                                    port_);
   std::promise<absl::Status> loaded;
+  forget_at_ = clock_.Steady() + kForgetEvery;
   rooms_->runner->SetIdleStep([this]() -> absl::StatusOr<bool> {
     INTERCOM_ASSIGN_OR_RETURN(
         const int removed,
@@ -130,7 +134,8 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
         rooms_->note_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
     INTERCOM_ASSIGN_OR_RETURN(const bool more,
                               rooms_->observations.PruneStep());
-    return removed == kPruneStep || forgotten == kPruneStep ||
+    INTERCOM_ASSIGN_OR_RETURN(const bool unknown, ForgetSessions());
+    return unknown || removed == kPruneStep || forgotten == kPruneStep ||
            settled == kPruneStep || dropped == kPruneStep ||
            old == kPruneStep || more;
   });
@@ -146,6 +151,19 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     loaded.set_value(status);
   });
   return loaded.get_future().get();
+}
+
+absl::StatusOr<bool> BrokerServer::ForgetSessions() {
+  if (clock_.Steady() < forget_at_) return false;
+  INTERCOM_ASSIGN_OR_RETURN(
+      const int forgotten,
+      rooms_->session_store.Forget(clock_.Now() - kUnknownSessionsKept,
+                                   kPruneStep, [this](std::string_view id) {
+                                     return rooms_->roster.Find(id) != nullptr;
+                                   }));
+  if (forgotten == kPruneStep) return true;
+  forget_at_ = clock_.Steady() + kForgetEvery;
+  return false;
 }
 
 void BrokerServer::MirrorStartWorkspace() {

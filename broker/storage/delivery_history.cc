@@ -13,32 +13,45 @@ namespace intercom {
 namespace {
 
 // What decides whether a row is wanted, all of it before its text. ?1
-// before_sequence, ?2 how many, ?3 session, ?4 root.
+// from_sequence, ?2 how many, ?3 session, ?4 root.
 #define INTERCOM_LOOK_AT                                                    \
   "SELECT e.sequence, e.kind, e.accepted_at_us, d.state, d.ended, "         \
   "  ?4 = '' OR e.sender_workspace_root = ?4 OR e.recipient_session_id IN " \
   "    (SELECT s.session_id FROM sessions s WHERE s.workspace_root = ?4) "  \
   "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
 
-constexpr char kLookSql[] =
-    INTERCOM_LOOK_AT "WHERE e.sequence < ?1 ORDER BY e.sequence DESC LIMIT ?2";
+#define INTERCOM_LOOK(beyond, order)                                           \
+  INTERCOM_LOOK_AT "WHERE e.sequence " beyond " ?1 ORDER BY e.sequence " order \
+                   " LIMIT ?2"
 
 // Each side from its own index, so that a quiet session costs no full scan.
-constexpr char kLookAtSessionSql[] = INTERCOM_LOOK_AT
-    "WHERE e.sequence IN ("
-    "  SELECT sequence FROM (SELECT o.sequence FROM envelopes o "
-    "    WHERE o.sender_session_id = ?3 AND o.sequence < ?1 "
-    "    ORDER BY o.sequence DESC LIMIT ?2) "
-    "  UNION "
-    "  SELECT sequence FROM (SELECT m.sequence FROM deliveries m "
-    "    WHERE m.recipient_session_id = ?3 AND m.moved = 1 "
-    "      AND m.sequence < ?1 "
-    "    ORDER BY m.sequence DESC LIMIT ?2) "
-    "  UNION "
-    "  SELECT sequence FROM (SELECT i.sequence FROM envelopes i "
-    "    WHERE i.recipient_session_id = ?3 AND i.sequence < ?1 "
-    "    ORDER BY i.sequence DESC LIMIT ?2)) "
-    "ORDER BY e.sequence DESC LIMIT ?2";
+#define INTERCOM_LOOK_AT_SESSION(beyond, order)                  \
+  INTERCOM_LOOK_AT                                               \
+  "WHERE e.sequence IN ("                                        \
+  "  SELECT sequence FROM (SELECT o.sequence FROM envelopes o "  \
+  "    WHERE o.sender_session_id = ?3 AND o.sequence " beyond    \
+  " ?1 "                                                         \
+  "    ORDER BY o.sequence " order                               \
+  " LIMIT ?2) "                                                  \
+  "  UNION "                                                     \
+  "  SELECT sequence FROM (SELECT m.sequence FROM deliveries m " \
+  "    WHERE m.recipient_session_id = ?3 AND m.moved = 1 "       \
+  "      AND m.sequence " beyond                                 \
+  " ?1 "                                                         \
+  "    ORDER BY m.sequence " order                               \
+  " LIMIT ?2) "                                                  \
+  "  UNION "                                                     \
+  "  SELECT sequence FROM (SELECT i.sequence FROM envelopes i "  \
+  "    WHERE i.recipient_session_id = ?3 AND i.sequence " beyond \
+  " ?1 "                                                         \
+  "    ORDER BY i.sequence " order                               \
+  " LIMIT ?2)) "                                                 \
+  "ORDER BY e.sequence " order " LIMIT ?2"
+
+constexpr char kNewestSql[] = INTERCOM_LOOK("<", "DESC");
+constexpr char kOldestSql[] = INTERCOM_LOOK(">", "ASC");
+constexpr char kNewestOfSessionSql[] = INTERCOM_LOOK_AT_SESSION("<", "DESC");
+constexpr char kOldestOfSessionSql[] = INTERCOM_LOOK_AT_SESSION(">", "ASC");
 
 constexpr char kOneSql[] = INTERCOM_SELECT_RECORDS
     "FROM envelopes e CROSS JOIN deliveries d ON d.sequence = e.sequence "
@@ -92,6 +105,22 @@ bool IsWanted(const HistoryFilter& filter, const Statement& row) {
          (!filter.until.has_value() || accepted_at < *filter.until);
 }
 
+const char* LookSqlOf(const HistoryFilter& filter) {
+  if (filter.session_id.empty()) {
+    return filter.oldest_first ? kOldestSql : kNewestSql;
+  }
+  return filter.oldest_first ? kOldestOfSessionSql : kNewestOfSessionSql;
+}
+
+// The part of an envelope that may be long.
+int64_t LongBytesOf(const v1::Envelope& envelope) {
+  size_t bytes = envelope.text().size();
+  for (const v1::MessageAttachment& one : envelope.attachments()) {
+    bytes += one.content().size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 // `wanted` is in lower case.
 bool Contains(const v1::Envelope& envelope, const std::string& wanted) {
   const auto has = [&wanted](const std::string& text) {
@@ -119,13 +148,11 @@ absl::Status Remove(Database& db, int64_t sequence) {
 }  // namespace
 
 absl::StatusOr<HistoryPage> DeliveryHistory::List(const HistoryFilter& filter) {
-  const int64_t before = filter.before_sequence > 0
-                             ? filter.before_sequence
-                             : std::numeric_limits<int64_t>::max();
-  INTERCOM_ASSIGN_OR_RETURN(
-      Statement look,
-      db_.Prepare(filter.session_id.empty() ? kLookSql : kLookAtSessionSql));
-  look.Bind(before, filter.max_looked_at, filter.session_id,
+  const int64_t from = filter.from_sequence > 0 || filter.oldest_first
+                           ? filter.from_sequence
+                           : std::numeric_limits<int64_t>::max();
+  INTERCOM_ASSIGN_OR_RETURN(Statement look, db_.Prepare(LookSqlOf(filter)));
+  look.Bind(from, filter.max_looked_at, filter.session_id,
             filter.workspace_root);
   const std::string wanted = absl::AsciiStrToLower(filter.containing);
   HistoryPage page;
@@ -149,7 +176,7 @@ absl::StatusOr<HistoryPage> DeliveryHistory::List(const HistoryFilter& filter) {
     INTERCOM_RETURN_IF_ERROR(ReadRecord(one, record).status());
     bytes_looked_at += static_cast<int64_t>(record.envelope().ByteSizeLong());
     if (!Contains(record.envelope(), wanted)) continue;
-    bytes += static_cast<int64_t>(record.envelope().text().size());
+    bytes += LongBytesOf(record.envelope());
     page.records.push_back(std::move(record));
   }
   page.more = true;

@@ -21,8 +21,10 @@ struct HistoryFilter {
   std::string session_id = {};
   // The sender's workspace, or the one where the recipient last attached.
   std::string workspace_root = {};
-  // Only smaller sequences; 0: from the newest.
-  int64_t before_sequence = 0;
+  // In the order of their sequences, not the newest first.
+  bool oldest_first = false;
+  // Only smaller sequences; with `oldest_first` only greater ones. 0: all.
+  int64_t from_sequence = 0;
   int limit = 50;
   // In the text or in an attachment's name, whatever its case in ASCII.
   std::string containing = {};
@@ -36,7 +38,8 @@ struct HistoryFilter {
   // Accepted at or after, and before.
   std::optional<absl::Time> since = {};
   std::optional<absl::Time> until = {};
-  // A page ends after the delivery with which its texts exceed this.
+  // A page ends after the delivery with which its texts and attachments exceed
+  // this.
   int64_t max_text_bytes = 1 << 20;
   // A page ends where so many were looked at, or so many bytes of texts.
   int max_looked_at = 20'000;
@@ -44,11 +47,11 @@ struct HistoryFilter {
 };
 
 struct HistoryPage {
-  // Newest first.
+  // As the filter orders them.
   std::vector<v1::DeliveryRecord> records;
-  // Whether older ones may follow.
+  // Whether others may follow.
   bool more = false;
-  // Of the last that was looked at: older ones are before it. 0: none was.
+  // Of the last that was looked at, where the next page goes on. 0: none was.
   int64_t last_sequence = 0;
 };
 

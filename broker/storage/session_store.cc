@@ -80,6 +80,39 @@ constexpr char kLaunchedBySql[] =
 
 #undef INTERCOM_SESSION_COLUMNS
 
+constexpr char kForgettableSql[] =
+    "SELECT session_id FROM sessions s WHERE last_seen_at_us < ? "
+    "  AND NOT EXISTS (SELECT 1 FROM agents "
+    "    WHERE session_id = s.session_id) "
+    "  AND NOT EXISTS (SELECT 1 FROM workspaces "
+    "    WHERE coordinator_session_id = s.session_id) "
+    "  AND NOT EXISTS (SELECT 1 FROM mailboxes "
+    "    WHERE recipient_session_id = s.session_id AND envelopes > 0) "
+    "  AND NOT EXISTS (SELECT 1 FROM envelopes e JOIN deliveries d "
+    "    ON d.sequence = e.sequence WHERE e.sender_session_id = s.session_id "
+    "    AND d.state < 3 AND d.ended = 0) "
+    "  AND NOT EXISTS (SELECT 1 FROM asks WHERE state = 1 AND "
+    "    (asker_session_id = s.session_id OR "
+    "     recipient_session_id = s.session_id)) "
+    "  AND NOT EXISTS (SELECT 1 FROM jobs WHERE (state < 8 OR state = 12) AND "
+    "    (session_id = s.session_id OR requested_by = s.session_id)) "
+    "  AND NOT EXISTS (SELECT 1 FROM runs "
+    "    WHERE supervisor_session_id = s.session_id) "
+    "  AND NOT EXISTS (SELECT 1 FROM runs "
+    "    WHERE worker_session_id = s.session_id AND state < 3) "
+    "  AND NOT EXISTS (SELECT 1 FROM notes "
+    "    WHERE supervisor_session_id = s.session_id) "
+    "  AND NOT EXISTS (SELECT 1 FROM reports "
+    "    WHERE session_id = s.session_id) "
+    "  AND NOT EXISTS (SELECT 1 FROM handoffs "
+    "    WHERE session_id = s.session_id) "
+    "ORDER BY last_seen_at_us, session_id";
+
+constexpr const char* kForgetSql[] = {
+    "DELETE FROM dropped_runs WHERE supervisor_session_id = ?",
+    "DELETE FROM lost_notes WHERE supervisor_session_id = ?",
+    "DELETE FROM sessions WHERE session_id = ?"};
+
 constexpr char kGreatestCharacter[] = "\xF4\x8F\xBF\xBF";
 
 SessionRow ReadRow(const Statement& row) {
@@ -222,6 +255,30 @@ absl::Status SessionStore::SetStableId(std::string_view session_id,
       db_.Prepare("UPDATE sessions SET stable_id = ? WHERE session_id = ?"));
   set.Bind(stable_id, session_id);
   return set.Run();
+}
+
+absl::StatusOr<int> SessionStore::Forget(
+    absl::Time before, int limit,
+    absl::FunctionRef<bool(std::string_view session_id)> attached) {
+  std::vector<std::string> unknown;
+  {
+    INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kForgettableSql));
+    find.Bind(before);
+    while (static_cast<int>(unknown.size()) < limit) {
+      INTERCOM_ASSIGN_OR_RETURN(const bool row, find.Step());
+      if (!row) break;
+      std::string session_id = find.String(0);
+      if (!attached(session_id)) unknown.push_back(std::move(session_id));
+    }
+  }
+  for (const std::string& session_id : unknown) {
+    for (const char* sql : kForgetSql) {
+      INTERCOM_ASSIGN_OR_RETURN(Statement forget, db_.Prepare(sql));
+      forget.Bind(session_id);
+      INTERCOM_RETURN_IF_ERROR(forget.Run());
+    }
+  }
+  return static_cast<int>(unknown.size());
 }
 
 }  // namespace intercom

@@ -46,7 +46,7 @@ struct SessionRow {
   int64_t left_sequence = std::numeric_limits<int64_t>::max();
 };
 
-// Sessions by id, for good. Methods run in the caller's transaction, on the
+// Sessions by id, until Forget. Methods run in the caller's transaction, on the
 // thread of `db`, which must outlive this object; errors as described at
 // Database. The setters do nothing for an unknown session.
 class SessionStore {
@@ -98,6 +98,16 @@ class SessionStore {
   absl::Status SetName(std::string_view session_id, std::string_view name);
   absl::Status SetStableId(std::string_view session_id,
                            std::string_view stable_id);
+
+  // Forgets at most `limit` sessions that were last seen before `before`, the
+  // longest away first, with their lists of dropped runs and lost notes. Never
+  // one that `attached` takes, that a workspace's mirror names, that has open
+  // mail or sent some, or that has an open ask, job or run, a run that it can
+  // still collect, a note, a report or a handoff. Returns how many; `limit`
+  // means that there may be more.
+  absl::StatusOr<int> Forget(
+      absl::Time before, int limit,
+      absl::FunctionRef<bool(std::string_view session_id)> attached);
 
  private:
   Database& db_;

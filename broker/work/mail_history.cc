@@ -47,10 +47,11 @@ absl::StatusOr<HistoryFilter> FilterOf(const v1::ListMessagesRequest& request) {
   HistoryFilter filter;
   filter.session_id = request.session_id();
   filter.limit = request.page_size() == 0 ? kDefaultPage : request.page_size();
-  filter.before_sequence = SequenceOf(request.page_token());
-  if (filter.before_sequence < 0) {
+  filter.from_sequence = SequenceOf(request.page_token());
+  if (filter.from_sequence < 0) {
     return Invalid("PAGE_TOKEN", "page_token is not from an earlier answer");
   }
+  filter.oldest_first = request.oldest_first();
   filter.containing = request.containing();
   for (const int kind : request.kinds()) {
     filter.kinds.insert(static_cast<v1::EnvelopeKind>(kind));
@@ -69,9 +70,9 @@ absl::StatusOr<HistoryFilter> FilterOf(const v1::ListMessagesRequest& request) {
 absl::StatusOr<HistoryFilter> FilterOf(
     const v1::ListDeliveriesRequest& request) {
   HistoryFilter filter;
-  filter.before_sequence = SequenceOf(request.page_token());
+  filter.from_sequence = SequenceOf(request.page_token());
   if (request.page_size() < 0 || request.page_size() > kMaxSummaries ||
-      filter.before_sequence < 0) {
+      filter.from_sequence < 0) {
     return Invalid("PAGE_INVALID",
                    "page_size is 1 to 500, and page_token from an earlier "
                    "answer");

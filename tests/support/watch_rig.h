@@ -21,7 +21,7 @@ namespace intercom {
 // workers w-1 "Builder" and w-2 "Tester", of whom nobody is attached yet.
 class WatchRig : public WorkRig {
  protected:
-  WatchRig() {
+  explicit WatchRig(MailLimits limits = {}) : WorkRig(limits) {
     registrar_.AddObserver(overview_);
     registrar_.AddObserver(feed_);
     dispatcher_.SetWatchers(

@@ -42,7 +42,8 @@ namespace intercom {
 // of its own.
 class WorkRig : public RoutingRig {
  protected:
-  WorkRig() : WorkRig(std::make_unique<TempDir>()) {}
+  explicit WorkRig(MailLimits limits = {})
+      : WorkRig(limits, std::make_unique<TempDir>()) {}
   ~WorkRig() override { runner_->Stop(); }
 
   // A coordinator c-1 and a worker w-1 "Reviewer".
@@ -265,8 +266,8 @@ class WorkRig : public RoutingRig {
                                     news_,    observations_};
 
  private:
-  explicit WorkRig(std::unique_ptr<TempDir> store_dir)
-      : RoutingRig({}, OpenAt(*store_dir / "state.db")),
+  WorkRig(MailLimits limits, std::unique_ptr<TempDir> store_dir)
+      : RoutingRig(limits, OpenAt(*store_dir / "state.db")),
         store_dir_(std::move(store_dir)) {
     mirror_.SetOnEntries([this](const auto& gone, const auto& added) {
       return dispatcher_.OnEntries(gone, added);

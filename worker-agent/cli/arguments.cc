@@ -31,8 +31,10 @@ void Declare(CLI::App& app, const CommandSpec& spec, Arguments& arguments) {
       space == std::string::npos ? spec.name : spec.name.substr(space + 1),
       spec.summary);
   if (spec.declare) spec.declare(*command, arguments);
-  // The callback of a command that has others comes before theirs.
-  command->callback([&arguments, &spec] { arguments.command = spec.name; });
+  // Of a command that has others, only where none of them was typed.
+  command->callback([&arguments, &spec, command] {
+    if (command->get_subcommands().empty()) arguments.command = spec.name;
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_WORKER_AGENT_CLI_ARGUMENTS_H_
 #define PI_INTERCOM_WORKER_AGENT_CLI_ARGUMENTS_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,9 @@ struct Arguments {
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   int limit = 20;
+  // history export: where to, - for standard output; only greater sequences.
+  std::string file;
+  int64_t after = 0;
 };
 
 // Exit codes.

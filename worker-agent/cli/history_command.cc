@@ -42,9 +42,11 @@ absl::Status Narrow(const CommandContext& context, Request& request) {
   return absl::OkStatus();
 }
 
-absl::Status History(const CommandContext& context) {
+}  // namespace
+
+absl::Status NarrowMessages(const CommandContext& context,
+                            v1::ListMessagesRequest& request) {
   const Arguments& arguments = context.arguments;
-  v1::ListMessagesRequest request;
   INTERCOM_RETURN_IF_ERROR(Narrow(context, request));
   request.set_containing(arguments.containing);
   for (const std::string& word : arguments.kinds) {
@@ -59,6 +61,15 @@ absl::Status History(const CommandContext& context) {
   if (const auto until = moment(arguments.until)) {
     *request.mutable_until() = ToProto(*until);
   }
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status History(const CommandContext& context) {
+  const Arguments& arguments = context.arguments;
+  v1::ListMessagesRequest request;
+  INTERCOM_RETURN_IF_ERROR(NarrowMessages(context, request));
   v1::ListMessagesResponse found;
   Progress progress(context.err, context.terminal);
   // A page ends early where its texts are long, or much was looked at.
@@ -117,7 +128,9 @@ std::string CheckMoment(const std::string& word) {
                "2026-01-31 12:00, with Z behind it for UTC)";
 }
 
-void DeclareHistory(CLI::App& command, Arguments& arguments) {
+}  // namespace
+
+void DeclareMessageFilters(CLI::App& command, Arguments& arguments) {
   command.add_option("--containing", arguments.containing,
                      "Only those whose text, or an attachment's name, contains "
                      "this, in either case");
@@ -138,9 +151,15 @@ void DeclareHistory(CLI::App& command, Arguments& arguments) {
                   "Only these, several with commas: " + JoinWords(KindWords()))
       ->delimiter(',')
       ->check(CLI::IsMember(KindWords()));
-  AddLimit(command, arguments, 200);
   AddDirectory(command, arguments);
   AddAll(command, arguments, "Of every workspace");
+}
+
+namespace {
+
+void DeclareHistory(CLI::App& command, Arguments& arguments) {
+  DeclareMessageFilters(command, arguments);
+  AddLimit(command, arguments, 200);
 }
 
 void DeclareDeliveries(CLI::App& command, Arguments& arguments) {

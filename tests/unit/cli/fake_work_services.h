@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,6 +65,8 @@ class FakeWorkServices {
   v1::ListChannelsResponse channels;
   v1::CheckConfigResponse config;
   v1::ListMessagesResponse history;
+  // By their tokens; those that are none of them have `history`.
+  std::map<std::string, v1::ListMessagesResponse> history_pages;
   // Of calls that change something.
   absl::Status refusal;
 
@@ -225,8 +228,10 @@ class FakeWorkServices {
     grpc::Status ListMessages(grpc::ServerContext* context,
                               const v1::ListMessagesRequest* request,
                               v1::ListMessagesResponse* response) override {
-      *response = fake_.history;
-      return fake_.Note(context, "ListMessages", *request);
+      const auto page = fake_.history_pages.find(request->page_token());
+      *response =
+          page == fake_.history_pages.end() ? fake_.history : page->second;
+      return fake_.Note(context, "ListMessages", *request, fake_.refusal);
     }
 
    private:

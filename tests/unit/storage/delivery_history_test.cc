@@ -47,7 +47,49 @@ TEST_F(DeliveryHistoryTest, TheNewestComeFirstPageByPage) {
   for (int i = 1; i <= 5; ++i) Insert("a", "b", absl::StrCat("e", i));
   EXPECT_THAT(history_.List({.limit = 2}).value().records,
               ElementsAre(EnvelopeIs("e5"), EnvelopeIs("e4")));
-  EXPECT_THAT(history_.List({.before_sequence = 4, .limit = 2}).value().records,
+  EXPECT_THAT(history_.List({.from_sequence = 4, .limit = 2}).value().records,
+              ElementsAre(EnvelopeIs("e3"), EnvelopeIs("e2")));
+}
+
+TEST_F(DeliveryHistoryTest, TheOldestComeFirstPageByPageIfAsked) {
+  for (int i = 1; i <= 5; ++i) Insert("a", "b", absl::StrCat("e", i));
+  const HistoryPage page =
+      history_.List({.oldest_first = true, .limit = 3}).value();
+  EXPECT_THAT(page.records, ElementsAre(EnvelopeIs("e1"), EnvelopeIs("e2"),
+                                        EnvelopeIs("e3")));
+  EXPECT_TRUE(page.more);
+  const HistoryPage last =
+      history_.List({.oldest_first = true, .from_sequence = page.last_sequence})
+          .value();
+  EXPECT_THAT(last.records, ElementsAre(EnvelopeIs("e4"), EnvelopeIs("e5")));
+  EXPECT_FALSE(last.more);
+}
+
+TEST_F(DeliveryHistoryTest, ASessionsOldestComeFirstFromEitherSide) {
+  Insert("a", "b", "e1");
+  Insert("c", "d", "e2");
+  Insert("b", "c", "e3");
+  Insert("a", "b", "e4");
+  EXPECT_THAT(
+      history_.List({.session_id = "b", .oldest_first = true, .limit = 2})
+          .value()
+          .records,
+      ElementsAre(EnvelopeIs("e1"), EnvelopeIs("e3")));
+  EXPECT_THAT(
+      history_
+          .List({.session_id = "b", .oldest_first = true, .from_sequence = 3})
+          .value()
+          .records,
+      ElementsAre(EnvelopeIs("e4")));
+}
+
+TEST_F(DeliveryHistoryTest, APagesAttachmentsCountAsItsTextsDo) {
+  for (int i = 1; i <= 3; ++i) {
+    NewDelivery delivery = MessageTo("b", absl::StrCat("e", i));
+    delivery.envelope.add_attachments()->set_content(std::string(600, 'x'));
+    ASSERT_THAT(store_.Insert(std::move(delivery)), IsOk());
+  }
+  EXPECT_THAT(history_.List({.max_text_bytes = 1000}).value().records,
               ElementsAre(EnvelopeIs("e3"), EnvelopeIs("e2")));
 }
 
@@ -57,7 +99,7 @@ TEST_F(DeliveryHistoryTest, APageEndsWithTheTextThatExceedsItsBytes) {
   ASSERT_THAT(page.records, ElementsAre(EnvelopeIs("e4"), EnvelopeIs("e3")));
   EXPECT_TRUE(page.more);
   const HistoryPage last =
-      history_.List({.before_sequence = page.records[1].sequence()}).value();
+      history_.List({.from_sequence = page.records[1].sequence()}).value();
   EXPECT_THAT(last.records, ElementsAre(EnvelopeIs("e2"), EnvelopeIs("e1")));
   EXPECT_FALSE(last.more);
 }
@@ -182,14 +224,14 @@ TEST_F(HistoryFilterTest, APageEndsWhereMuchWasLookedAtEvenEmpty) {
   EXPECT_TRUE(page.more);
   EXPECT_EQ(page.last_sequence, sequences_[3]);
   const HistoryPage next = history_
-                               .List({.before_sequence = page.last_sequence,
+                               .List({.from_sequence = page.last_sequence,
                                       .containing = "done",
                                       .max_looked_at = 2})
                                .value();
   EXPECT_THAT(next.records, ElementsAre(EnvelopeIs("e2")));
   EXPECT_TRUE(next.more);
   const HistoryPage last = history_
-                               .List({.before_sequence = next.last_sequence,
+                               .List({.from_sequence = next.last_sequence,
                                       .containing = "done",
                                       .max_looked_at = 2})
                                .value();

@@ -195,6 +195,101 @@ TEST_F(SessionStoreTest, AlikeIsWhoHadNameAndPlaceOrStableIdAndHasMail) {
   EXPECT_THAT(IdsOf(store_.AlikeWithMail(newcomer, 10)), ElementsAre("stable"));
 }
 
+TEST_F(SessionStoreTest, TheLongestAwayAreForgottenInSteps) {
+  for (int i = 1; i <= 3; ++i) {
+    SessionRow row = Row("s" + std::to_string(i), "/a");
+    row.last_seen_at = kNow + absl::Seconds(i);
+    ASSERT_THAT(store_.Attach(row), IsOk());
+  }
+  const auto nobody = [](std::string_view) { return false; };
+  const absl::Time before = kNow + absl::Seconds(3);
+  EXPECT_EQ(store_.Forget(before, 1, nobody).value(), 1);
+  EXPECT_EQ(store_.Find("s1").value(), std::nullopt);
+  EXPECT_NE(store_.Find("s2").value(), std::nullopt);
+  EXPECT_EQ(store_.Forget(before, 5, nobody).value(), 1);
+  EXPECT_NE(store_.Find("s3").value(), std::nullopt);
+  EXPECT_EQ(store_.Forget(before, 5, nobody).value(), 0);
+}
+
+TEST_F(SessionStoreTest, AnAttachedSessionIsKeptWhateverTheClockSays) {
+  ASSERT_THAT(store_.Attach(Row("away", "/a")), IsOk());
+  ASSERT_THAT(store_.Attach(Row("here", "/a")), IsOk());
+  const auto here = [](std::string_view id) { return id == "here"; };
+  const absl::Time years_on = kNow + absl::Hours(24 * 365 * 30);
+  EXPECT_EQ(store_.Forget(kNow - absl::Hours(1), 1, here).value(), 0);
+  EXPECT_EQ(store_.Forget(years_on, 1, here).value(), 1);
+  EXPECT_EQ(store_.Forget(years_on, 1, here).value(), 0);
+  EXPECT_NE(store_.Find("here").value(), std::nullopt);
+}
+
+// Each statement leaves something behind by which "s1" is still known; the
+// second takes it away again.
+struct Tie {
+  const char* what;
+  const char* tie;
+  const char* untie;
+};
+
+class SessionTieTest : public ::testing::TestWithParam<Tie> {
+ protected:
+  void Run(const char* sql) {
+    absl::StatusOr<Statement> statement = db_->Prepare(sql);
+    ASSERT_THAT(statement, IsOk());
+    statement->Bind();
+    ASSERT_THAT(statement->Run(), IsOk());
+  }
+
+  std::unique_ptr<Database> db_ = MigratedInMemory();
+  SessionStore store_{*db_};
+};
+
+TEST_P(SessionTieTest, ASessionIsKeptWhileItIsKnownAndForgottenAfterwards) {
+  const auto nobody = [](std::string_view) { return false; };
+  SessionRow row;
+  row.session_id = "s1";
+  row.scope = "fleet";
+  row.attached_at = row.last_seen_at = kNow;
+  ASSERT_THAT(store_.Attach(row), IsOk());
+  Run(GetParam().tie);
+  const absl::Time later = kNow + absl::Hours(1);
+  EXPECT_EQ(store_.Forget(later, 5, nobody).value(), 0);
+  EXPECT_NE(store_.Find("s1").value(), std::nullopt);
+  Run(GetParam().untie);
+  EXPECT_EQ(store_.Forget(later, 5, nobody).value(), 1);
+  EXPECT_EQ(store_.Find("s1").value(), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SessionTieTest,
+    ::testing::Values(
+        Tie{"Coordinator",
+            "INSERT INTO workspaces VALUES ('/a', 's1', 1, '', '', 0, '')",
+            "UPDATE workspaces SET coordinator_session_id = ''"},
+        Tie{"Mailbox", "INSERT INTO mailboxes VALUES ('s1', 1, 10)",
+            "UPDATE mailboxes SET envelopes = 0"},
+        Tie{"Asker",
+            "INSERT INTO asks VALUES ('d', 1, '', 's1', 'x', 1, 0, 0, 0, '')",
+            "UPDATE asks SET state = 2"},
+        Tie{"Asked",
+            "INSERT INTO asks VALUES ('d', 1, '', 'x', 's1', 1, 0, 0, 0, '')",
+            "UPDATE asks SET state = 2"},
+        Tie{"UncertainJob",
+            "INSERT INTO jobs VALUES ('j', 1, '/a', 's1', '', 'x', 12, '', '', "
+            "0, 0, 0, '', '', x'', 0)",
+            "UPDATE jobs SET state = 8"},
+        Tie{"RequestedJob",
+            "INSERT INTO jobs VALUES ('j', 1, '/a', 'x', '', 's1', 1, '', '', "
+            "0, 0, 0, '', '', x'', 0)",
+            "UPDATE jobs SET state = 8"},
+        Tie{"Note",
+            "INSERT INTO notes VALUES (1, 's1', 'w', 'n', '', 0, '', 0, '')",
+            "DELETE FROM notes"},
+        Tie{"Report", "INSERT INTO reports VALUES ('/a', 's1', 1, '', 0, 0)",
+            "DELETE FROM reports"},
+        Tie{"Handoff", "INSERT INTO handoffs VALUES ('/a', 's1', 'j', '', 0)",
+            "DELETE FROM handoffs"}),
+    [](const auto& info) { return std::string(info.param.what); });
+
 TEST(MetaStoreTest, TheStoreIdIsMadeOnce) {
   const auto db = MigratedInMemory();
   CountingRandom random;

@@ -324,6 +324,26 @@ TEST_F(MailTest, ListsNewestFirstInPages) {
   EXPECT_EQ(page->next_page_token(), "");
 }
 
+TEST_F(MailTest, ListsOldestFirstAfterASequence) {
+  for (int i = 1; i <= 4; ++i) {
+    EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer",
+                     Message("e" + std::to_string(i))),
+                IsOk());
+  }
+  v1::ListMessagesRequest request;
+  request.set_oldest_first(true);
+  request.set_page_size(3);
+  auto page = List(request);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(Ids(*page), ElementsAre("e1", "e2", "e3"));
+  EXPECT_EQ(page->next_page_token(),
+            std::to_string(page->records(2).sequence()));
+  request.set_page_token(page->next_page_token());
+  page = List(request);
+  EXPECT_THAT(Ids(*page), ElementsAre("e4"));
+  EXPECT_EQ(page->next_page_token(), "");
+}
+
 TEST_F(MailTest, ListsBySessionAndByDirectory) {
   EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
   v1::ListMessagesRequest request;
