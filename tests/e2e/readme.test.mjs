@@ -67,7 +67,7 @@ scenario("every command of the README runs", async (rig) => {
 	await lead.callTool("intercom_stop_worker", { to: "Builder" });
 	const { jobs } = JSON.parse((await rig.broker.cli(["--json", "jobs"], { cwd: rig.project })).stdout);
 
-	const fromTable = tableCommands(README, { name: "Builder", id: (command) => (command.includes(" reply ") ? unread : own), job: jobs[0].jobId });
+	const fromTable = tableCommands(README, { name: "Builder", id: (command) => (command.includes(" reply ") ? unread : own), job: jobs[0].jobId, file: "messages.jsonl" });
 	// What ends the broker comes last.
 	const isLast = (command) => /broker (stop|restart)/.test(command);
 	const commands = [...shellLines(README), ...fromTable.filter((command) => !isLast(command)), ...fromTable.filter(isLast).sort()];

@@ -25,12 +25,13 @@ export function shellLines(readme) {
 }
 
 /** The commands of the table, with what stands for their operands. */
-export function tableCommands(readme, { name, id, job }) {
+export function tableCommands(readme, { name, id, job, file }) {
 	const found = [...blockOf(readme, "commands").matchAll(/^\| `(intercom [^`]+)`/gm)].map((match) => match[1]);
 	return found.map((command) => {
 		const bare = command.replace(/ \[[A-Z]+\]/g, "");
 		return bare
 			.replace(/\bNAME\b/, name)
+			.replace(/\bFILE\b/, file)
 			.replace(/\bTEXT\b/, "'Is all well?'")
 			.replace(/\bID\b/, bare.startsWith("intercom job ") ? job : id(bare));
 	});

@@ -27,9 +27,10 @@ function helpOf(words) {
 
 /** Every command there is, as its words. */
 export function commandNames(words = []) {
-	const { Subcommands } = helpOf(words);
-	if (Subcommands.length === 0) return [words];
-	return Subcommands.flatMap(([name]) => commandNames([...words, name]));
+	const { Subcommands, usage } = helpOf(words);
+	// A command may have further ones, which need not be named.
+	const own = Subcommands.length === 0 || usage.includes("[SUBCOMMAND]") ? [words] : [];
+	return [...own, ...Subcommands.flatMap(([name]) => commandNames([...words, name]))];
 }
 
 const EVERYWHERE = /^(-h|--json|--home|--version)\b/;
