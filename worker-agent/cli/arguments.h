@@ -53,6 +53,8 @@ struct Arguments {
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   int limit = 20;
+  // doctor: the file to write.
+  std::string bundle;
 };
 
 // Exit codes.
