@@ -61,6 +61,20 @@ scenario("a healthy machine, a token that others read, and settings that are no 
 	assert.match(settings.stdout, /^error +.*config\.json does not hold one JSON object$/m);
 });
 
+scenario("a host that can't be stopped is a warning, and one that can is none", async (rig) => {
+	const { doctor, findings } = machine(rig);
+	const able = rig.startHost({ name: "Able", capabilities: ["stop", "close"] });
+	await able.attached();
+	assert.deepEqual(
+		whatOf(await findings(), "hosts").map(({ severity }) => severity),
+		["SEVERITY_OK"],
+	);
+	await rig.startHost({ name: "Unable", capabilities: ["stop"] }).attached();
+	const result = await doctor();
+	assert.equal(result.code, 0, result.all);
+	assert.match(result.stdout, /^warning Unable runs in pi 1\.6\.0, which is not known to close safely$/m);
+});
+
 scenario("a broker that hangs is an error with the way out", async (rig) => {
 	const { doctor } = machine(rig);
 	await rig.broker.start("-w", rig.project);

@@ -43,6 +43,10 @@ std::string NameOf(const BrokerFacts& facts, const std::string& session_id) {
                 session_id);
 }
 
+std::string Counted(int64_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
 // Says why a part of what the broker knows is missing.
 bool IsMissing(const absl::Status& status, const std::string& check,
                DoctorFindings& findings) {
@@ -96,10 +100,9 @@ void CheckConfig(const BrokerFacts& facts, DoctorFindings& findings) {
     is_clean = false;
   }
   if (is_clean) {
-    findings.Ok("config",
-                "the config of " + facts.config->root() + " is valid, with " +
-                    std::to_string(facts.config->agents()) +
-                    (facts.config->agents() == 1 ? " agent" : " agents"));
+    findings.Ok("config", "the config of " + facts.config->root() +
+                              " is valid, with " +
+                              Counted(facts.config->agents(), "agent"));
   }
 }
 
@@ -151,7 +154,7 @@ void CheckMailboxes(const BrokerFacts& facts, absl::Time now,
     const std::string whose =
         is_persons ? "your mailbox" : "the mailbox of " + NameOf(facts, id);
     const std::string holds = whose + " holds " +
-                              std::to_string(box.envelopes()) + " envelopes, " +
+                              Counted(box.envelopes(), "envelope") + ", " +
                               BytesLabel(box.bytes());
     const std::string remedy =
         is_persons ? "read it: intercom inbox"
@@ -210,8 +213,9 @@ void CheckHosts(const BrokerFacts& facts, const std::string& version,
                        "open that session anew");
     }
   }
-  findings.Ok("hosts", std::to_string(facts.attachments->entries_size()) +
-                           " sessions are attached");
+  const int attached = facts.attachments->entries_size();
+  findings.Ok("hosts", Counted(attached, "session") +
+                           (attached == 1 ? " is attached" : " are attached"));
 }
 
 void CheckInbox(const BrokerFacts& facts, DoctorFindings& findings) {

@@ -396,7 +396,7 @@ TEST_F(DoctorBrokerTest, MailboxesThatFillUpOrWaitLongAreTold) {
               ElementsAre(HasSubstr("error: the mailbox of Builder holds 10000 "
                                     "envelopes"),
                           HasSubstr("warning: the mailbox of Builder holds 1 "
-                                    "envelopes, 60 MiB"),
+                                    "envelope, 60 MiB"),
                           HasSubstr("the oldest has waited for 2d")));
 }
 
