@@ -11,7 +11,7 @@ INTERCOM_BUILD_PACKAGES=(
   g++ cmake ninja-build ccache ca-certificates
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libsqlite3-dev libutf8proc-dev libncurses-dev grpc-proto
-  nlohmann-json3-dev libspdlog-dev libcli11-dev
+  nlohmann-json3-dev libspdlog-dev libcli11-dev libarchive-dev
 )
 INTERCOM_TEST_PACKAGES=(
   libgtest-dev libgmock-dev clang clang-format tmux git sqlite3 procps

@@ -14,6 +14,17 @@ namespace {
 constexpr int kMaxObservations = 500;
 constexpr int kDefaultObservations = 50;
 
+v1::AttachedHost HostOf(const Attachment& attachment) {
+  const v1::Hello& hello = attachment.hello;
+  v1::AttachedHost host;
+  host.set_session_id(attachment.session_id);
+  host.set_kind(hello.host_kind());
+  host.set_version(hello.host_version());
+  *host.mutable_capabilities() = hello.capabilities();
+  host.set_agent_version(hello.agent_version());
+  return host;
+}
+
 }  // namespace
 
 template <typename Response, typename Answer>
@@ -54,6 +65,7 @@ void Inspection::ListAttachments(CallerEvidence evidence,
                    workspace == nullptr
                        ? nullptr
                        : workspace->EntryOf(attachment->session_id));
+               *response.add_hosts() = HostOf(*attachment);
              }
              return response;
            });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Capability } from "./contract.ts";
 
 /** What a recipe relies on was seen to hold in exactly these versions of the host, and in no others. */
@@ -8,14 +9,8 @@ interface Verified {
 	readonly because: string;
 }
 
-const VERIFIED: readonly Verified[] = [
-	{
-		versions: ["1.6.0"],
-		capabilities: ["stop", "close"],
-		because:
-			"abort() ends streaming, tools, retry backoff and both kinds of compaction without another model request, an abort before agent_start prevents the first one, and shutdown() of an idle session exits with code 0. Up to 0.84 abort() left a retry running.",
-	},
-];
+/** A file of its own, since the command line tells a person of it, too. */
+const VERIFIED = JSON.parse(readFileSync(new URL("./verified-hosts.json", import.meta.url), "utf8")) as readonly Verified[];
 
 /** The functions of the host that the recipes call, and which an extension can look for before it calls them. */
 export interface HostFunctions {
@@ -37,7 +32,7 @@ export function capabilitiesOf(hostVersion: string, functions: HostFunctions): C
 /** Why a host without `capability` does nothing of the kind. */
 export function unverified(capability: Capability, hostVersion: string): string {
 	const versions = VERIFIED.filter((entry) => entry.capabilities.includes(capability)).flatMap((entry) => entry.versions);
-	return `this host is Pi ${hostVersion}, which is not known to ${capability} safely (verified: ${versions.join(", ")}); nothing was done. A person can verify another version with the extension's live tests (npm run test:live) and then add it to compatibility.ts`;
+	return `this host is Pi ${hostVersion}, which is not known to ${capability} safely (verified: ${versions.join(", ")}); nothing was done. A person can verify another version with the extension's live tests (npm run test:live) and then add it to verified-hosts.json`;
 }
 
 function hasAll(holder: object, names: readonly string[]): boolean {

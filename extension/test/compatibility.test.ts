@@ -24,6 +24,6 @@ describe("stop and close", () => {
 	test("are refused with the version, what is verified, that nothing was done, and how to verify another", () => {
 		const text = unverified("stop", "1.6.1");
 		assert.match(text, /^this host is Pi 1\.6\.1, which is not known to stop safely \(verified: 1\.6\.0\); nothing was done\. /);
-		assert.match(text, /npm run test:live.*compatibility\.ts$/);
+		assert.match(text, /npm run test:live.*verified-hosts\.json$/);
 	});
 });

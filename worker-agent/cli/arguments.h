@@ -57,6 +57,8 @@ struct Arguments {
   // history export: where to, - for standard output; only greater sequences.
   std::string file;
   int64_t after = 0;
+  // doctor: the file to write.
+  std::string bundle;
 };
 
 // Exit codes.

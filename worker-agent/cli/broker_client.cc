@@ -192,6 +192,21 @@ absl::StatusOr<v1::ListMailboxesResponse> BrokerClient::ListMailboxes() {
               v1::ListMailboxesRequest());
 }
 
+absl::StatusOr<v1::ListWorkspacesResponse> BrokerClient::ListWorkspaces() {
+  return Call(*inspection_, &v1::InspectionService::Stub::ListWorkspaces,
+              v1::ListWorkspacesRequest());
+}
+
+absl::StatusOr<v1::GetMetricsResponse> BrokerClient::GetMetrics() {
+  return Call(*inspection_, &v1::InspectionService::Stub::GetMetrics,
+              v1::GetMetricsRequest());
+}
+
+absl::StatusOr<v1::CheckStoreResponse> BrokerClient::CheckStore() {
+  return Call(*inspection_, &v1::InspectionService::Stub::CheckStore,
+              v1::CheckStoreRequest());
+}
+
 absl::StatusOr<v1::GetWorkerStatusResponse> BrokerClient::GetWorkerStatus(
     const v1::GetWorkerStatusRequest& request) {
   return Call(*workspace_, &v1::WorkspaceService::Stub::GetWorkerStatus,

@@ -56,6 +56,10 @@ class BrokerClient {
   absl::StatusOr<v1::GetBrokerResponse> GetBroker();
   absl::StatusOr<v1::ListAttachmentsResponse> ListAttachments();
   absl::StatusOr<v1::ListMailboxesResponse> ListMailboxes();
+  absl::StatusOr<v1::ListWorkspacesResponse> ListWorkspaces();
+  absl::StatusOr<v1::GetMetricsResponse> GetMetrics();
+  // Takes its usual time.
+  absl::StatusOr<v1::CheckStoreResponse> CheckStore();
   absl::StatusOr<v1::GetWorkerStatusResponse> GetWorkerStatus(
       const v1::GetWorkerStatusRequest& request);
   absl::StatusOr<v1::ConfirmCoordinatorResponse> ConfirmCoordinator(

@@ -5,6 +5,7 @@
 
 #include "worker-agent/cli/ask_command.h"
 #include "worker-agent/cli/broker_commands.h"
+#include "worker-agent/cli/doctor_command.h"
 #include "worker-agent/cli/export_command.h"
 #include "worker-agent/cli/history_command.h"
 #include "worker-agent/cli/inbox_command.h"
@@ -19,7 +20,8 @@ std::vector<CommandSpec> MakeCommands() {
   std::vector<CommandSpec> all;
   for (auto* topic :
        {SessionCommands, MailCommands, AskCommands, InboxCommands,
-        HistoryCommands, ExportCommands, WorkCommands, BrokerCommands}) {
+        HistoryCommands, ExportCommands, WorkCommands, BrokerCommands,
+                      DoctorCommands}) {
     std::vector<CommandSpec> commands = topic();
     std::move(commands.begin(), commands.end(), std::back_inserter(all));
   }

@@ -14,7 +14,7 @@ describe("the installed Pi", { concurrency: 4 }, () => {
 	test("is of a version whose behaviour is known", () =>
 		withPi({ mode: "rpc" }, async (pi) => {
 			const [initialize] = pi.received("initialize");
-			assert.deepEqual(initialize?.capabilities, ["stop", "close"], `Pi ${VERSION}: prove it with test/live, then add it to compatibility.ts`);
+			assert.deepEqual(initialize?.capabilities, ["stop", "close"], `Pi ${VERSION}: prove it with test/live, then add it to verified-hosts.json`);
 		}));
 
 	test("can be started again as it says", () =>
