@@ -189,7 +189,8 @@ void Declare(CLI::App& command, Arguments& arguments) {
 
 std::vector<CommandSpec> AskCommands() {
   return {{"ask", "Ask a session and wait for its answer", Declare, Ask,
-           v1::AwaitReplyResponse::descriptor()}};
+           v1::AwaitReplyResponse::descriptor(), v1::SendResponse::descriptor(),
+           "--no-wait"}};
 }
 
 }  // namespace intercom

@@ -89,7 +89,8 @@ std::vector<CommandSpec> MailCommands() {
            "Take a message or a question of yours back, or ask to disregard it",
            AddMessageId, Cancel, v1::WithdrawMessageResponse::descriptor()},
           {"status", "Where a message is; without an id, the broker",
-           DeclareStatus, Status, v1::GetMessageResponse::descriptor()}};
+           DeclareStatus, Status, v1::GetMessageResponse::descriptor(),
+           v1::GetBrokerResponse::descriptor(), "without an id"}};
 }
 
 }  // namespace intercom

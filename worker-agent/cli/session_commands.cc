@@ -113,7 +113,8 @@ void DeclareAsks(CLI::App& command, Arguments& arguments) {
 
 std::vector<CommandSpec> SessionCommands() {
   return {{"list", "List the workspace's sessions", DeclareList, List,
-           v1::GetWorkspaceResponse::descriptor()},
+           v1::GetWorkspaceResponse::descriptor(),
+           v1::ListAttachmentsResponse::descriptor(), "--all"},
           {"sessions", "List the sessions of the account that mail can reach",
            DeclareSessions, Sessions, v1::ListSessionsResponse::descriptor()},
           {"runs", "List work that sessions handed to others", DeclareRuns,
