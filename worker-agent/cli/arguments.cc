@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "worker-agent/cli/command_options.h"
 #include "worker-agent/cli/command_table.h"
 #include "worker-agent/cli/failure.h"
 
@@ -32,6 +33,7 @@ void Declare(CLI::App& app, const CommandSpec& spec, Arguments& arguments) {
   CLI::App* command = parent.add_subcommand(
       space == std::string::npos ? spec.name : spec.name.substr(space + 1),
       spec.summary);
+  if (spec.hidden) command->group("");
   if (spec.declare) spec.declare(*command, arguments);
   // The callback of a command that has others comes before theirs.
   command->callback([&arguments, &spec] { arguments.command = spec.name; });
@@ -58,6 +60,7 @@ std::unique_ptr<CLI::App> MakeParser(Arguments& arguments) {
                 "Print JSON; intercom schema says of what shape. A "
                 "failure is one line of JSON on standard error");
   app->add_option("--home", arguments.home, "State directory")
+      ->type_name(kDirectoryType)
       ->check([](const std::string& path) {
         return path.starts_with('/') ? "" : "must be an absolute path";
       });

@@ -52,6 +52,10 @@ struct Arguments {
   std::string until;
   std::vector<std::string> states;
   std::vector<std::string> kinds;
+  // schema: of which command.
+  std::vector<std::string> words;
+  // completion: for which.
+  std::string shell;
   int limit = 20;
 };
 

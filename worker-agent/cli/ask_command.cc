@@ -163,7 +163,8 @@ void Declare(CLI::App& command, Arguments& arguments) {
       .add_option("name", arguments.to,
                   "Name or session id: in the workspace, else of any session "
                   "of the account")
-      ->required();
+      ->required()
+      ->type_name(kSessionType);
   AddText(command, arguments);
   command.add_flag_callback(
       "--wait", [&arguments] { arguments.wait = true; },

@@ -5,9 +5,11 @@
 
 #include "worker-agent/cli/ask_command.h"
 #include "worker-agent/cli/broker_commands.h"
+#include "worker-agent/cli/completion_command.h"
 #include "worker-agent/cli/history_command.h"
 #include "worker-agent/cli/inbox_command.h"
 #include "worker-agent/cli/mail_commands.h"
+#include "worker-agent/cli/schema_command.h"
 #include "worker-agent/cli/session_commands.h"
 #include "worker-agent/cli/work_commands.h"
 
@@ -17,7 +19,8 @@ namespace {
 std::vector<CommandSpec> MakeCommands() {
   std::vector<CommandSpec> all;
   for (auto* topic : {SessionCommands, MailCommands, AskCommands, InboxCommands,
-                      HistoryCommands, WorkCommands, BrokerCommands}) {
+                      HistoryCommands, WorkCommands, BrokerCommands,
+                      SchemaCommands, CompletionCommands}) {
     std::vector<CommandSpec> commands = topic();
     std::move(commands.begin(), commands.end(), std::back_inserter(all));
   }

@@ -34,6 +34,8 @@ struct CommandSpec {
   // What it prints instead, and when; null for none.
   const google::protobuf::Descriptor* other_output = nullptr;
   std::string other_when = "";
+  // For other programs: not in the help, nor in what tells of commands.
+  bool hidden = false;
 };
 
 // The first word of commands that have two.

@@ -58,7 +58,8 @@ void DeclareSend(CLI::App& command, Arguments& arguments) {
       .add_option("name", arguments.to,
                   "Name or session id: in the workspace, else of any session "
                   "of the account")
-      ->required();
+      ->required()
+      ->type_name(kSessionType);
   AddText(command, arguments);
   AddEnvelopeId(command, arguments);
   AddDirectory(command, arguments);

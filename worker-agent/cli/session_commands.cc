@@ -88,8 +88,10 @@ void DeclareList(CLI::App& command, Arguments& arguments) {
 }
 
 void DeclareSessions(CLI::App& command, Arguments& arguments) {
-  command.add_option("-w,--workspace,-C,--directory", arguments.directory,
-                     "Only sessions in this very directory");
+  command
+      .add_option("-w,--workspace,-C,--directory", arguments.directory,
+                  "Only sessions in this very directory")
+      ->type_name(kDirectoryType);
   command.add_flag(
       "--away", arguments.away,
       "Sessions that left, too, as far as mail finds them by name");
