@@ -1,9 +1,12 @@
 #include "worker-agent/cli/arguments.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "worker-agent/cli/command_options.h"
 #include "worker-agent/cli/command_table.h"
+#include "worker-agent/cli/failure.h"
 
 namespace intercom {
 namespace {
@@ -30,11 +33,18 @@ void Declare(CLI::App& app, const CommandSpec& spec, Arguments& arguments) {
   CLI::App* command = parent.add_subcommand(
       space == std::string::npos ? spec.name : spec.name.substr(space + 1),
       spec.summary);
+  if (spec.hidden) command->group("");
   if (spec.declare) spec.declare(*command, arguments);
   // Of a command that has others, only where none of them was typed.
   command->callback([&arguments, &spec, command] {
     if (command->get_subcommands().empty()) arguments.command = spec.name;
   });
+}
+
+// Whether JSON is wanted, as far as can be told of words that can't be parsed.
+bool WantsJson(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--json") != end;
 }
 
 }  // namespace
@@ -44,9 +54,15 @@ std::unique_ptr<CLI::App> MakeParser(Arguments& arguments) {
       "Talk to the agent sessions of this account", "intercom");
   app->require_subcommand(1);
   app->fallthrough();
+  app->footer(
+      "Exit codes: 0 done, 1 refused or failed, 2 misuse, 3 the broker is not "
+      "running,\n4 a wait ended without an answer.");
   app->set_version_flag("--version", INTERCOM_VERSION);
-  app->add_flag("--json", arguments.json, "Print JSON");
+  app->add_flag("--json", arguments.json,
+                "Print JSON; intercom schema says of what shape. A "
+                "failure is one line of JSON on standard error");
   app->add_option("--home", arguments.home, "State directory")
+      ->type_name(kDirectoryType)
       ->check([](const std::string& path) {
         return path.starts_with('/') ? "" : "must be an absolute path";
       });
@@ -69,6 +85,7 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
     parsed.output = out.str();
     parsed.error = err.str();
     parsed.exit_code = code == 0 ? kExitOk : kExitUsage;
+    if (code != 0 && WantsJson(words)) parsed.error = MisuseText(parsed.error);
   }
   return parsed;
 }

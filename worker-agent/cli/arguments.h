@@ -53,6 +53,10 @@ struct Arguments {
   std::string until;
   std::vector<std::string> states;
   std::vector<std::string> kinds;
+  // schema: of which command.
+  std::vector<std::string> words;
+  // completion: for which.
+  std::string shell;
   int limit = 20;
   // history export: where to, - for standard output; only greater sequences.
   std::string file;

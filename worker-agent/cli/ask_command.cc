@@ -163,7 +163,8 @@ void Declare(CLI::App& command, Arguments& arguments) {
       .add_option("name", arguments.to,
                   "Name or session id: in the workspace, else of any session "
                   "of the account")
-      ->required();
+      ->required()
+      ->type_name(kSessionType);
   AddText(command, arguments);
   command.add_flag_callback(
       "--wait", [&arguments] { arguments.wait = true; },
@@ -189,7 +190,8 @@ void Declare(CLI::App& command, Arguments& arguments) {
 
 std::vector<CommandSpec> AskCommands() {
   return {{"ask", "Ask a session and wait for its answer", Declare, Ask,
-           v1::AwaitReplyResponse::descriptor()}};
+           v1::AwaitReplyResponse::descriptor(), v1::SendResponse::descriptor(),
+           "--no-wait"}};
 }
 
 }  // namespace intercom

@@ -14,14 +14,9 @@
 #include "worker-agent/link/channel.h"
 
 namespace intercom {
-namespace {
-
-constexpr absl::Duration kDeadline = absl::Seconds(10);
-
-}  // namespace
-
-BrokerClient::BrokerClient(const std::string& home)
+BrokerClient::BrokerClient(const std::string& home, absl::Duration deadline)
     : home_(home),
+      deadline_(deadline),
       channel_(MakeChannel(UnixAddress(home))),
       workspace_(v1::WorkspaceService::NewStub(channel_)),
       messages_(v1::MessageService::NewStub(channel_)),
@@ -55,7 +50,7 @@ absl::StatusOr<Response> BrokerClient::Call(
     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                  Response*),
     const Request& request) {
-  const absl::Time deadline = SystemClock().Now() + kDeadline;
+  const absl::Time deadline = SystemClock().Now() + deadline_;
   INTERCOM_RETURN_IF_ERROR(Connect(deadline));
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(deadline));
@@ -112,7 +107,7 @@ absl::StatusOr<v1::MarkReadResponse> BrokerClient::MarkRead(
 
 absl::StatusOr<v1::AwaitReplyResponse> BrokerClient::AwaitReply(
     const v1::AwaitReplyRequest& request, const Interrupt& interrupt) {
-  const absl::Time deadline = SystemClock().Now() + kDeadline;
+  const absl::Time deadline = SystemClock().Now() + deadline_;
   INTERCOM_RETURN_IF_ERROR(Connect(deadline));
   const int done = eventfd(0, EFD_CLOEXEC);
   grpc::ClientContext context;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "grpcpp/channel.h"
 #include "intercom/v1/ask.grpc.pb.h"
 #include "intercom/v1/channel.grpc.pb.h"
@@ -18,12 +19,13 @@
 namespace intercom {
 
 // Blocking calls to the broker on the Unix socket of a state directory, each at
-// most 10 s. Nothing was sent: UNAVAILABLE (BROKER_NOT_RUNNING),
+// most `deadline`. Nothing was sent: UNAVAILABLE (BROKER_NOT_RUNNING),
 // DEADLINE_EXCEEDED (BROKER_HUNG). It may have been: UNAVAILABLE
 // (CONNECTION_LOST), DEADLINE_EXCEEDED (OUTCOME_UNKNOWN).
 class BrokerClient {
  public:
-  explicit BrokerClient(const std::string& home);
+  explicit BrokerClient(const std::string& home,
+                        absl::Duration deadline = absl::Seconds(10));
 
   absl::StatusOr<v1::GetWorkspaceResponse> GetWorkspace(
       const v1::GetWorkspaceRequest& request);
@@ -38,8 +40,8 @@ class BrokerClient {
       const v1::ListInboxRequest& request);
   absl::StatusOr<v1::MarkReadResponse> MarkRead(
       const v1::MarkReadRequest& request);
-  // Takes 10 s longer than `wait` at most. CANCELLED (INTERRUPTED): `interrupt`
-  // came before.
+  // Takes `deadline` longer than `wait` at most. CANCELLED (INTERRUPTED):
+  // `interrupt` came before.
   absl::StatusOr<v1::AwaitReplyResponse> AwaitReply(
       const v1::AwaitReplyRequest& request, const Interrupt& interrupt);
   absl::StatusOr<v1::ListSessionsResponse> ListSessions(
@@ -84,6 +86,7 @@ class BrokerClient {
                               const grpc::ClientContext& context);
 
   const std::string home_;
+  const absl::Duration deadline_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::WorkspaceService::Stub> workspace_;
   const std::unique_ptr<v1::MessageService::Stub> messages_;

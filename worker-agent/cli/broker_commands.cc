@@ -9,6 +9,7 @@
 #include "broker/base/error.h"
 #include "broker/base/home.h"
 #include "broker/base/status_macros.h"
+#include "intercom/v1/cli.pb.h"
 #include "worker-agent/cli/broker_control.h"
 #include "worker-agent/cli/command_options.h"
 #include "worker-agent/cli/inbox_command.h"
@@ -22,19 +23,29 @@ namespace {
 constexpr absl::Duration kKillAfter = absl::Seconds(5);
 constexpr absl::Duration kEndTimeout = absl::Seconds(20);
 
+absl::Status EnsureBroker(const CommandContext& context) {
+  return BrokerStarter({.home = context.home, .workspace = context.Directory()})
+      .Ensure();
+}
+
 absl::Status Start(const CommandContext& context) {
-  INTERCOM_RETURN_IF_ERROR(
-      BrokerStarter({.home = context.home, .workspace = context.Directory()})
-          .Ensure());
+  INTERCOM_RETURN_IF_ERROR(EnsureBroker(context));
   return ShowBroker(context, /*with_details=*/false);
+}
+
+v1::EndedBroker Ended(const BrokerEnd& end) {
+  v1::EndedBroker ended;
+  ended.set_pid(end.pid);
+  ended.set_killed(end.killed);
+  return ended;
 }
 
 absl::Status Stop(const CommandContext& context) {
   INTERCOM_ASSIGN_OR_RETURN(
       const BrokerEnd end,
       EndBroker(context.home, absl::InfiniteDuration(), kEndTimeout));
-  context.out << "The broker (process " << end.pid << ") ended.\n";
-  return absl::OkStatus();
+  return context.Print(Ended(end), "The broker (process " +
+                                       std::to_string(end.pid) + ") ended.\n");
 }
 
 absl::Status Restart(const CommandContext& context) {
@@ -43,22 +54,31 @@ absl::Status Restart(const CommandContext& context) {
   if (!end.ok() && ReasonOf(end.status()) != "BROKER_NOT_RUNNING") {
     return end.status();
   }
+  v1::RestartedBroker restarted;
+  if (end.ok()) *restarted.mutable_ended() = Ended(*end);
   if (end.ok() && !context.arguments.json) {
     context.out << "The broker (process " << end->pid << ") "
                 << (end->killed ? "did not answer and was killed.\n"
                                 : "ended.\n");
   }
-  return Start(context);
+  INTERCOM_RETURN_IF_ERROR(EnsureBroker(context));
+  INTERCOM_ASSIGN_OR_RETURN(*restarted.mutable_broker(),
+                            context.client.GetBroker());
+  return context.Print(
+      restarted,
+      BrokerReport(restarted.broker(), context.clock.Now(), context.terminal));
 }
 
 absl::Status ShowPath(const CommandContext& context) {
-  context.out << context.home << "\n";
-  return absl::OkStatus();
+  v1::StateDirectory directory;
+  directory.set_path(context.home);
+  return context.Print(directory, context.home + "\n");
 }
 
 absl::Status ShowVersion(const CommandContext& context) {
-  context.out << "intercom " << INTERCOM_VERSION << "\n";
-  return absl::OkStatus();
+  v1::ProgramVersion version;
+  version.set_version(INTERCOM_VERSION);
+  return context.Print(version, "intercom " INTERCOM_VERSION "\n");
 }
 
 absl::Status ShowToken(const CommandContext& context) {
@@ -70,8 +90,9 @@ absl::Status ShowToken(const CommandContext& context) {
                      " that can be read; the first start of a broker makes "
                      "one: intercom broker start");
   }
-  context.out << token << "\n";
-  return absl::OkStatus();
+  v1::AccountToken answer;
+  answer.set_token(token);
+  return context.Print(answer, token + "\n");
 }
 
 absl::Status CheckConfig(const CommandContext& context) {
@@ -117,19 +138,21 @@ std::vector<CommandSpec> BrokerCommands() {
        AddDirectory, CheckConfig, v1::CheckConfigResponse::descriptor()},
       {"broker start", "Start the broker unless it runs; print its endpoint",
        AddDirectory, Start, v1::GetBrokerResponse::descriptor()},
-      {"broker stop", "End the broker and wait until it is gone", nullptr,
-       Stop},
+      {"broker stop", "End the broker and wait until it is gone", nullptr, Stop,
+       v1::EndedBroker::descriptor()},
       {"broker restart", "Replace the broker, a hung one too", AddDirectory,
-       Restart, v1::GetBrokerResponse::descriptor()},
+       Restart, v1::RestartedBroker::descriptor()},
       {"broker status", "Describe the broker", nullptr,
        [](const CommandContext& context) {
          return ShowBroker(context, /*with_details=*/false);
        },
        v1::GetBrokerResponse::descriptor()},
-      {"broker path", "Print the state directory", nullptr, ShowPath},
+      {"broker path", "Print the state directory", nullptr, ShowPath,
+       v1::StateDirectory::descriptor()},
       {"token", "Print the account's token, for clients on the TCP port",
-       nullptr, ShowToken},
-      {"version", "Print the version", nullptr, ShowVersion}};
+       nullptr, ShowToken, v1::AccountToken::descriptor()},
+      {"version", "Print the version", nullptr, ShowVersion,
+       v1::ProgramVersion::descriptor()}};
 }
 
 }  // namespace intercom

@@ -5,8 +5,10 @@
 namespace intercom {
 
 void AddDirectory(CLI::App& command, Arguments& arguments) {
-  command.add_option("-w,--workspace,-C,--directory", arguments.directory,
-                     "A directory of the workspace; default: the present one");
+  command
+      .add_option("-w,--workspace,-C,--directory", arguments.directory,
+                  "A directory of the workspace; default: the present one")
+      ->type_name(kDirectoryType);
 }
 
 void AddAll(CLI::App& command, Arguments& arguments, const char* of_what) {
@@ -40,7 +42,8 @@ void AddMessageId(CLI::App& command, Arguments& arguments) {
 }
 
 void AddSession(CLI::App& command, Arguments& arguments, const char* help) {
-  command.add_option("--session", arguments.session, help);
+  command.add_option("--session", arguments.session, help)
+      ->type_name(kSessionType);
 }
 
 void AddStates(CLI::App& command, Arguments& arguments) {

@@ -8,6 +8,11 @@ namespace intercom {
 
 // Options that several commands have.
 
+// What a value is called in the help: what completes it goes by that.
+inline constexpr char kSessionType[] = "SESSION";
+inline constexpr char kDirectoryType[] = "DIRECTORY";
+inline constexpr char kCommandType[] = "COMMAND";
+
 // -w, --workspace, -C, --directory.
 void AddDirectory(CLI::App& command, Arguments& arguments);
 // --all, said to be `of_what`.

@@ -5,11 +5,13 @@
 
 #include "worker-agent/cli/ask_command.h"
 #include "worker-agent/cli/broker_commands.h"
+#include "worker-agent/cli/completion_command.h"
 #include "worker-agent/cli/doctor_command.h"
 #include "worker-agent/cli/export_command.h"
 #include "worker-agent/cli/history_command.h"
 #include "worker-agent/cli/inbox_command.h"
 #include "worker-agent/cli/mail_commands.h"
+#include "worker-agent/cli/schema_command.h"
 #include "worker-agent/cli/session_commands.h"
 #include "worker-agent/cli/work_commands.h"
 
@@ -21,7 +23,7 @@ std::vector<CommandSpec> MakeCommands() {
   for (auto* topic :
        {SessionCommands, MailCommands, AskCommands, InboxCommands,
         HistoryCommands, ExportCommands, WorkCommands, BrokerCommands,
-                      DoctorCommands}) {
+        DoctorCommands, SchemaCommands, CompletionCommands}) {
     std::vector<CommandSpec> commands = topic();
     std::move(commands.begin(), commands.end(), std::back_inserter(all));
   }

@@ -29,8 +29,13 @@ struct CommandSpec {
   std::function<void(CLI::App& command, Arguments& arguments)> declare;
   // Writes to standard output only when it succeeds, unless it says otherwise.
   std::function<absl::Status(const CommandContext& context)> run;
-  // What it prints with --json; null where that changes nothing.
+  // What it prints with --json, in proto3's JSON; null: it refuses --json.
   const google::protobuf::Descriptor* output = nullptr;
+  // What it prints instead, and when; null for none.
+  const google::protobuf::Descriptor* other_output = nullptr;
+  std::string other_when = "";
+  // For other programs: not in the help, nor in what tells of commands.
+  bool hidden = false;
 };
 
 // The first word of commands that have two.

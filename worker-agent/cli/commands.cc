@@ -11,6 +11,7 @@
 #include "worker-agent/cli/broker_client.h"
 #include "worker-agent/cli/command_context.h"
 #include "worker-agent/cli/command_table.h"
+#include "worker-agent/cli/failure.h"
 
 namespace intercom {
 namespace {
@@ -22,6 +23,12 @@ absl::Status Run(const Arguments& arguments, std::istream& in,
   if (command == nullptr) {
     return Error(absl::StatusCode::kInvalidArgument, "UNKNOWN_COMMAND",
                  "there is no command " + QuotedLine(arguments.command));
+  }
+  if (arguments.json && command->output == nullptr) {
+    return Error(absl::StatusCode::kUnimplemented, "JSON_UNSUPPORTED",
+                 "intercom " + command->name +
+                     " has nothing to print as JSON; leave --json out. "
+                     "intercom schema lists the commands that have");
   }
   std::string home = arguments.home;
   if (home.empty()) {
@@ -46,7 +53,7 @@ int RunCommand(const Arguments& arguments, std::istream& in, std::ostream& out,
                std::ostream& err, const Terminal& terminal) {
   const absl::Status status = Run(arguments, in, out, err, terminal);
   if (!status.ok()) {
-    err << "intercom: " << StripControls(MessageOf(status)) << "\n";
+    err << FailureText(status, arguments.json);
   }
   return ExitCodeOf(status);
 }

@@ -58,7 +58,8 @@ void DeclareSend(CLI::App& command, Arguments& arguments) {
       .add_option("name", arguments.to,
                   "Name or session id: in the workspace, else of any session "
                   "of the account")
-      ->required();
+      ->required()
+      ->type_name(kSessionType);
   AddText(command, arguments);
   AddEnvelopeId(command, arguments);
   AddDirectory(command, arguments);
@@ -89,7 +90,8 @@ std::vector<CommandSpec> MailCommands() {
            "Take a message or a question of yours back, or ask to disregard it",
            AddMessageId, Cancel, v1::WithdrawMessageResponse::descriptor()},
           {"status", "Where a message is; without an id, the broker",
-           DeclareStatus, Status, v1::GetMessageResponse::descriptor()}};
+           DeclareStatus, Status, v1::GetMessageResponse::descriptor(),
+           v1::GetBrokerResponse::descriptor(), "without an id"}};
 }
 
 }  // namespace intercom

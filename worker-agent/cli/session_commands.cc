@@ -88,8 +88,10 @@ void DeclareList(CLI::App& command, Arguments& arguments) {
 }
 
 void DeclareSessions(CLI::App& command, Arguments& arguments) {
-  command.add_option("-w,--workspace,-C,--directory", arguments.directory,
-                     "Only sessions in this very directory");
+  command
+      .add_option("-w,--workspace,-C,--directory", arguments.directory,
+                  "Only sessions in this very directory")
+      ->type_name(kDirectoryType);
   command.add_flag(
       "--away", arguments.away,
       "Sessions that left, too, as far as mail finds them by name");
@@ -113,7 +115,8 @@ void DeclareAsks(CLI::App& command, Arguments& arguments) {
 
 std::vector<CommandSpec> SessionCommands() {
   return {{"list", "List the workspace's sessions", DeclareList, List,
-           v1::GetWorkspaceResponse::descriptor()},
+           v1::GetWorkspaceResponse::descriptor(),
+           v1::ListAttachmentsResponse::descriptor(), "--all"},
           {"sessions", "List the sessions of the account that mail can reach",
            DeclareSessions, Sessions, v1::ListSessionsResponse::descriptor()},
           {"runs", "List work that sessions handed to others", DeclareRuns,

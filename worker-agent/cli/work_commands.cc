@@ -141,7 +141,8 @@ absl::Status TakeCoordinator(const CommandContext& context) {
 }
 
 void DeclareWorkers(CLI::App& command, Arguments& arguments) {
-  command.add_option("name", arguments.session, "One worker");
+  command.add_option("name", arguments.session, "One worker")
+      ->type_name(kSessionType);
   AddDirectory(command, arguments);
   command.add_flag("--probe", arguments.probe,
                    "Ask the attached ones on the spot");
@@ -151,7 +152,8 @@ void DeclareView(CLI::App& command, Arguments& arguments) {
   command
       .add_option("name", arguments.session,
                   "Name, session id or the beginning of one, or job id")
-      ->required();
+      ->required()
+      ->type_name(kSessionType);
   command.add_flag_callback(
       "--no-follow", [&arguments] { arguments.follow = false; },
       "Print what there is and end");
@@ -176,7 +178,8 @@ void DeclareJob(CLI::App& command, Arguments& arguments) {
 }
 
 void DeclareObservations(CLI::App& command, Arguments& arguments) {
-  AddSession(command, arguments, "Session id; of all without it");
+  command.add_option("--session", arguments.session,
+                     "Session id; of all without it");
   AddLimit(command, arguments, 500);
 }
 

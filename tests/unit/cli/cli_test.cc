@@ -1,3 +1,4 @@
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -6,12 +7,14 @@
 #include "broker/base/lock_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "tests/support/status_matchers.h"
 #include "tests/support/stop_process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/link/fake_broker.h"
 #include "worker-agent/cli/arguments.h"
 #include "worker-agent/cli/broker_control.h"
+#include "worker-agent/cli/command_table.h"
 #include "worker-agent/cli/commands.h"
 #include "worker-agent/cli/report.h"
 #include "worker-agent/link/broker_starter.h"
@@ -63,6 +66,26 @@ TEST(ArgumentsTest, MisuseIsExitCodeTwo) {
     EXPECT_FALSE(parsed.arguments.has_value());
     EXPECT_EQ(parsed.exit_code, kExitUsage);
     EXPECT_FALSE(parsed.error.empty());
+  }
+}
+
+TEST(ArgumentsTest, MisuseUnderJsonIsOneLineOfJson) {
+  const ParsedArguments parsed =
+      ParseArguments({"history", "--json", "--limit", "no\nmany"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_EQ(parsed.output, "");
+  const auto failure = nlohmann::json::parse(parsed.error);
+  EXPECT_EQ(failure["code"], "INVALID_ARGUMENT");
+  EXPECT_EQ(failure["reason"], "USAGE");
+  EXPECT_NE(failure["message"], "");
+  EXPECT_EQ(parsed.error.find('\n'), parsed.error.size() - 1);
+}
+
+TEST(ArgumentsTest, HelpSaysTheExitCodes) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--help"}, {"list", "--help"}}) {
+    EXPECT_THAT(ParseArguments(words).output,
+                HasSubstr("Exit codes: 0 done, 1 refused or failed, 2 misuse"));
   }
 }
 
@@ -182,6 +205,43 @@ TEST_F(CommandsTest, JsonIsTheProtobufs) {
   EXPECT_THAT(out_.str(), HasSubstr("\"sessionId\": \"session-1\""));
 }
 
+TEST_F(CommandsTest, AFailureUnderJsonIsOneLineOfJson) {
+  EXPECT_EQ(Run({"--json", "status", "nothing"}), kExitFailed);
+  EXPECT_EQ(out_.str(), "");
+  const auto failure = nlohmann::json::parse(err_.str());
+  EXPECT_EQ(failure.size(), 3u);
+  EXPECT_EQ(failure["code"], "NOT_FOUND");
+  EXPECT_TRUE(failure.contains("reason"));
+  EXPECT_EQ(failure["message"], "no such message");
+  EXPECT_EQ(err_.str().find('\n'), err_.str().size() - 1);
+}
+
+TEST_F(CommandsTest, WhatHasNoJsonRefusesIt) {
+  for (const CommandSpec& command : AllCommands()) {
+    if (command.output != nullptr) continue;
+    Arguments arguments;
+    arguments.command = command.name;
+    arguments.json = true;
+    arguments.home = home_.path().string();
+    std::istringstream in;
+    std::ostringstream out, err;
+    EXPECT_EQ(RunCommand(arguments, in, out, err, Terminal(false)),
+              kExitFailed);
+    EXPECT_EQ(out.str(), "") << command.name;
+    EXPECT_EQ(nlohmann::json::parse(err.str())["reason"], "JSON_UNSUPPORTED");
+  }
+}
+
+TEST_F(CommandsTest, WhatTheClientKnowsIsJsonToo) {
+  EXPECT_EQ(Run({"--json", "broker", "path"}), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["path"], home_.path().string());
+  EXPECT_EQ(Run({"--json", "version"}), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["version"], INTERCOM_VERSION);
+  std::ofstream(TokenPath(home_.path().string())) << "a-token\n";
+  EXPECT_EQ(Run({"--json", "token"}), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["token"], "a-token");
+}
+
 TEST_F(CommandsTest, StatusShowsBrokerAttachmentsAndMailboxes) {
   EXPECT_EQ(Run({"status"}), kExitOk);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("0.0.0-fake"), HasSubstr("session-1"),
@@ -227,6 +287,17 @@ TEST_F(EndBrokerProcessTest, EndsTheHolderOfTheLock) {
   EXPECT_EQ(end->pid, holder);
   EXPECT_FALSE(end->killed);
   EXPECT_EQ(LockFile::Holder(BrokerLockPath(home_)), 0);
+}
+
+TEST_F(EndBrokerProcessTest, StopSaysUnderJsonWhoEnded) {
+  const int64_t holder = LockFile::Holder(BrokerLockPath(home_));
+  const ParsedArguments parsed =
+      ParseArguments({"--home", home_, "--json", "broker", "stop"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(RunCommand(*parsed.arguments, in, out, err, Terminal(false)),
+            kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out.str())["pid"], std::to_string(holder));
 }
 
 TEST_F(EndBrokerProcessTest, KillsAStoppedHolder) {
