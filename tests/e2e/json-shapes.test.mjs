@@ -118,6 +118,12 @@ scenario("what every command prints with --json is what its schema says", { time
 	await shapes.listed("records", "history", "--all");
 	await shapes.listed("deliveries", "deliveries", "--all");
 
+	const exported = await rig.broker.cli(["--json", "history", "export", "-", "--all"], { cwd: rig.project });
+	assert.equal(exported.code, 0, exported.all);
+	for (const line of exported.stdout.trim().split("\n")) await shapes.check("history export", line);
+	// It ends with 1 where something is wrong with this machine.
+	await shapes.check("doctor", (await rig.broker.cli(["--json", "doctor"], { cwd: rig.project, timeoutMs: 60_000 })).stdout);
+
 	// What asks a person.
 	const resolved = await shapes.runAndConfirm("job resolve", details.jobId);
 	assert.equal(resolved.job.jobId, details.jobId);

@@ -32,6 +32,7 @@ export function tableCommands(readme, { name, id, job, file }) {
 		return bare
 			.replace(/\bNAME\b/, name)
 			.replace(/\bFILE\b/, file)
+			.replace(/\bSHELL\b/, "bash")
 			.replace(/\bTEXT\b/, "'Is all well?'")
 			.replace(/\bID\b/, bare.startsWith("intercom job ") ? job : id(bare));
 	});

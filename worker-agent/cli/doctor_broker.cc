@@ -112,10 +112,11 @@ void CheckJobs(const BrokerFacts& facts, absl::Time now,
   bool is_clean = true;
   for (const v1::Job& job : facts.jobs->jobs()) {
     const std::string id = IdLabel(job.job_id());
-    const std::string what =
-        "the job " + id + ", to " + std::string(JobKindName(job.kind())) + " " +
-        NameOr(job.name(),
-               job.session_id().empty() ? "a new session" : job.session_id());
+    const std::string what = "the job " + id + ", to " +
+                             std::string(JobKindName(job.kind())) + " " +
+                             (job.name().empty() && job.session_id().empty()
+                                  ? "a new session"
+                                  : NameOr(job.name(), job.session_id()));
     const std::string show = "intercom job show " + id;
     if (job.state() == v1::Job::STATE_UNCERTAIN) {
       is_clean = false;

@@ -139,7 +139,9 @@ void Declare(CLI::App& command, Arguments& arguments) {
 std::vector<CommandSpec> ExportCommands() {
   return {{"history export",
            "Write messages as lines of JSON, whole, the oldest first", Declare,
-           Export}};
+           Export,
+           // Each line, with --json and without.
+           v1::DeliveryRecord::descriptor()}};
 }
 
 }  // namespace intercom
