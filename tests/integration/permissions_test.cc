@@ -161,6 +161,7 @@ TEST(PermissionCoverageTest, NoCallIsLeftOut) {
         v1::ListSessionsRequest::descriptor()->file(),
         v1::ListAsksRequest::descriptor()->file(),
         v1::ListChannelsRequest::descriptor()->file(),
+        v1::ClaimMonitorPaneRequest::descriptor()->file(),
         v1::ListRunsRequest::descriptor()->file(),
         v1::GetWorkspaceRequest::descriptor()->file(),
         v1::GetJobRequest::descriptor()->file(),
