@@ -116,7 +116,8 @@ class AgentRig : public ::testing::Test {
         {"cwd", "/home/ada/space"},
         {"host", {{"kind", "pi"}, {"version", "1"}, {"pid", getpid()}}},
         {"startReason", "startup"},
-        {"workspaceMode", "auto"}};
+        {"workspaceMode", "auto"},
+        {"monitor", false}};
     params.update(more);
     Request("init", "initialize", std::move(params));
     EXPECT_EQ(Next("init")["result"]["protocolVersion"], 1);
