@@ -19,6 +19,7 @@
 #include "worker-agent/guard/guard.h"
 #include "worker-agent/headless/headless.h"
 #include "worker-agent/host/private_stdout.h"
+#include "worker-agent/launch/command_runner.h"
 #include "worker-agent/launch/launched_host.h"
 #include "worker-agent/launch_room.h"
 #include "worker-agent/link/broker_starter.h"
@@ -51,12 +52,7 @@ sigset_t BlockSignals() {
 // Where this process runs.
 Surroundings Around(const std::string& home) {
   Surroundings around;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable;
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    around.environment[text.substr(0, equals)] = text.substr(equals + 1);
-  }
+  around.environment = OwnEnvironment();
   std::error_code error;
   around.agent_path = std::filesystem::read_symlink("/proc/self/exe", error);
   around.home = home;

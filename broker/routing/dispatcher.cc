@@ -72,15 +72,15 @@ absl::StatusOr<v1::DeliveryRecord> Dispatcher::Accept(
     INTERCOM_ASSIGN_OR_RETURN(const auto original,
                               deliveries_.FindStatus(value.reply_to()));
     // A shell is not its session, and a session answers what it has.
-    if (original.has_value() &&
-        original->recipient_session_id == sender.session_id() &&
-        sender.origin() == v1::ORIGIN_PERSON) {
-      INTERCOM_RETURN_IF_ERROR(
-          MarkOfPerson(value.reply_to(), *original, v1::DELIVERY_STATE_REPLIED,
-                       "reply " + inserted.record.delivery_id(), effects));
-    } else if (original.has_value() && sender.origin() == v1::ORIGIN_SESSION &&
-               original->recipient_session_id == sender.session_id()) {
-      const std::string evidence = "reply " + inserted.record.delivery_id();
+    const bool is_answered =
+        original.has_value() &&
+        original->recipient_session_id == sender.session_id();
+    const std::string evidence = "reply " + inserted.record.delivery_id();
+    if (is_answered && sender.origin() == v1::ORIGIN_PERSON) {
+      INTERCOM_RETURN_IF_ERROR(MarkOfPerson(value.reply_to(), *original,
+                                            v1::DELIVERY_STATE_REPLIED,
+                                            evidence, effects));
+    } else if (is_answered && sender.origin() == v1::ORIGIN_SESSION) {
       if (original->state >= v1::DELIVERY_STATE_INJECTED) {
         INTERCOM_RETURN_IF_ERROR(Mark(value.reply_to(), original->sequence,
                                       v1::DELIVERY_STATE_REPLIED, evidence,

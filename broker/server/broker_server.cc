@@ -26,14 +26,6 @@ constexpr int kTickMs = 1000;
 constexpr int kConfigTicks = 10;
 constexpr int kExpiryTicks = 30;
 constexpr absl::Duration kShutdownGrace = absl::Seconds(2);
-constexpr absl::Duration kSettledMailKept = absl::Hours(14 * 24);
-constexpr absl::Duration kSettledRunsKept = absl::Hours(30 * 24);  // and notes
-constexpr absl::Duration kEndedJobsKept = absl::Hours(30 * 24);
-constexpr absl::Duration kUnknownSessionsKept = absl::Hours(90 * 24);
-// By then whoever was attached to an earlier broker is attached again.
-constexpr absl::Duration kForgetEvery = absl::Hours(1);
-constexpr int64_t kSettledMailBytes = 256 << 20;
-constexpr int kPruneStep = 200;
 constexpr int kMaxMessageBytes = 1 << 20;
 
 }  // namespace
@@ -114,31 +106,7 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
                                    std::move(reader), clock_, random_, options_,
                                    port_);
   std::promise<absl::Status> loaded;
-  forget_at_ = clock_.Steady() + kForgetEvery;
-  rooms_->runner->SetIdleStep([this]() -> absl::StatusOr<bool> {
-    INTERCOM_ASSIGN_OR_RETURN(
-        const int removed,
-        rooms_->history.Prune(clock_.Now() - kSettledMailKept,
-                              kSettledMailBytes, kPruneStep));
-    INTERCOM_ASSIGN_OR_RETURN(
-        const int forgotten,
-        rooms_->job_store.Prune(clock_.Now() - kEndedJobsKept, kPruneStep));
-    INTERCOM_ASSIGN_OR_RETURN(
-        const int settled,
-        rooms_->ask_store.Prune(clock_.Now() - kSettledMailKept, kPruneStep));
-    INTERCOM_ASSIGN_OR_RETURN(
-        const int dropped,
-        rooms_->run_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
-    INTERCOM_ASSIGN_OR_RETURN(
-        const int old,
-        rooms_->note_store.Prune(clock_.Now() - kSettledRunsKept, kPruneStep));
-    INTERCOM_ASSIGN_OR_RETURN(const bool more,
-                              rooms_->observations.PruneStep());
-    INTERCOM_ASSIGN_OR_RETURN(const bool unknown, ForgetSessions());
-    return unknown || removed == kPruneStep || forgotten == kPruneStep ||
-           settled == kPruneStep || dropped == kPruneStep ||
-           old == kPruneStep || more;
-  });
+  rooms_->runner->SetIdleStep([this] { return rooms_->retention.Step(); });
   rooms_->runner->PostTask([this, &loaded] {
     absl::Status status = rooms_->mirror.Load();
     status.Update(rooms_->dispatcher.Load());
@@ -151,19 +119,6 @@ absl::Status BrokerServer::OpenStoreAndRooms() {
     loaded.set_value(status);
   });
   return loaded.get_future().get();
-}
-
-absl::StatusOr<bool> BrokerServer::ForgetSessions() {
-  if (clock_.Steady() < forget_at_) return false;
-  INTERCOM_ASSIGN_OR_RETURN(
-      const int forgotten,
-      rooms_->session_store.Forget(clock_.Now() - kUnknownSessionsKept,
-                                   kPruneStep, [this](std::string_view id) {
-                                     return rooms_->roster.Find(id) != nullptr;
-                                   }));
-  if (forgotten == kPruneStep) return true;
-  forget_at_ = clock_.Steady() + kForgetEvery;
-  return false;
 }
 
 void BrokerServer::MirrorStartWorkspace() {

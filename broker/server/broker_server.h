@@ -67,9 +67,6 @@ class BrokerServer {
 
   int WorkspacePort() const;
   absl::Status OpenStoreAndRooms();
-  // A step of forgetting sessions that nobody knows any more, once an hour.
-  // State's thread, in its transaction. True: there may be more.
-  absl::StatusOr<bool> ForgetSessions();
   void MirrorStartWorkspace();
   absl::Status Listen();
   void Tick();
@@ -83,8 +80,6 @@ class BrokerServer {
   std::string token_;
   int port_ = 0;
   std::unique_ptr<Rooms> rooms_;
-  // On Clock::Steady.
-  absl::Duration forget_at_;
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<SerialExecutor> executor_;
   std::unique_ptr<SessionAdapter> sessions_;

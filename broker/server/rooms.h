@@ -24,6 +24,7 @@
 #include "broker/work/mailbox_heirs.h"
 #include "broker/work/monitor_desk.h"
 #include "broker/work/overview_watch.h"
+#include "broker/work/retention.h"
 #include "broker/work/roster_news.h"
 #include "broker/work/run_notes.h"
 #include "broker/work/run_waits.h"
@@ -116,6 +117,9 @@ struct Rooms {
                     handoffs, fences, dispatcher),
         coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
                          news, observations),
+        retention({history, ask_store, job_store, run_store, note_store,
+                   session_store},
+                  observations, roster, clock),
         self(Self(store, clock, options, port)),
         inspection(*runner, roster, mirror, mailboxes, view, *reader,
                    observations, self),
@@ -277,6 +281,7 @@ struct Rooms {
   StatusDesk status_desk;
   ConfigDesk config_desk;
   CoordinatorDesk coordinator_desk;
+  Retention retention;
   const v1::GetBrokerResponse self;
   Inspection inspection;
   EventLog events;

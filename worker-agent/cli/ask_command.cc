@@ -159,12 +159,7 @@ absl::Status Ask(const CommandContext& context) {
 }
 
 void Declare(CLI::App& command, Arguments& arguments) {
-  command
-      .add_option("name", arguments.to,
-                  "Name or session id: in the workspace, else of any session "
-                  "of the account")
-      ->required()
-      ->type_name(kSessionType);
+  AddRecipient(command, arguments);
   AddText(command, arguments);
   command.add_flag_callback(
       "--wait", [&arguments] { arguments.wait = true; },

@@ -23,6 +23,15 @@ void AddLimit(CLI::App& command, Arguments& arguments, int most) {
       ->check(CLI::Range(1, most));
 }
 
+void AddRecipient(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("name", arguments.to,
+                  "Name or session id: in the workspace, else of any session "
+                  "of the account")
+      ->required()
+      ->type_name(kSessionType);
+}
+
 void AddText(CLI::App& command, Arguments& arguments) {
   command
       .add_option("text", arguments.text, "The text; - reads standard input")

@@ -19,6 +19,8 @@ void AddDirectory(CLI::App& command, Arguments& arguments);
 void AddAll(CLI::App& command, Arguments& arguments, const char* of_what);
 // --limit, 1 to `most`. The default is that of `arguments`.
 void AddLimit(CLI::App& command, Arguments& arguments, int most);
+// The operand `name`, to whom something is sent.
+void AddRecipient(CLI::App& command, Arguments& arguments);
 // The operand `text`, where - stands for standard input.
 void AddText(CLI::App& command, Arguments& arguments);
 // --id: repeats an earlier attempt.

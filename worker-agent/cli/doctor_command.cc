@@ -1,7 +1,5 @@
 #include "worker-agent/cli/doctor_command.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <ostream>
 #include <string>
@@ -18,23 +16,13 @@
 #include "worker-agent/cli/doctor_sockets.h"
 #include "worker-agent/cli/doctor_state.h"
 #include "worker-agent/cli/progress.h"
+#include "worker-agent/launch/command_runner.h"
 
 namespace intercom {
 namespace {
 
 // Short, so that a socket's path fits.
 constexpr char kScratch[] = "/tmp";
-
-Environment OwnEnvironment() {
-  Environment environment;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view one(*at);
-    const size_t equals = one.find('=');
-    if (equals == std::string_view::npos) continue;
-    environment.emplace(one.substr(0, equals), one.substr(equals + 1));
-  }
-  return environment;
-}
 
 InstallPlaces Places(const CommandContext& context) {
   std::error_code ignored;

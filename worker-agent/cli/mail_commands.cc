@@ -54,12 +54,7 @@ absl::Status Cancel(const CommandContext& context) {
 }
 
 void DeclareSend(CLI::App& command, Arguments& arguments) {
-  command
-      .add_option("name", arguments.to,
-                  "Name or session id: in the workspace, else of any session "
-                  "of the account")
-      ->required()
-      ->type_name(kSessionType);
+  AddRecipient(command, arguments);
   AddText(command, arguments);
   AddEnvelopeId(command, arguments);
   AddDirectory(command, arguments);

@@ -40,13 +40,7 @@ absl::Status Invalid(const std::string& why) {
 // What the host gets: this process's variables without those that are not its
 // own, and those of the order.
 Environment EnvironmentOf(const LaunchOrder& order, const std::string& socket) {
-  Environment all;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable;
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    all[text.substr(0, equals)] = text.substr(equals + 1);
-  }
+  Environment all = OwnEnvironment();
   for (const std::string& name : order.unset) all.erase(name);
   all.erase(kGuardsVariable);
   all.erase(kOutlivesVariable);

@@ -128,6 +128,17 @@ int WaitFor(pid_t pid) {
 
 }  // namespace
 
+Environment OwnEnvironment() {
+  Environment all;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    all.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return all;
+}
+
 std::string ValueOf(const Environment& environment, std::string_view name) {
   const auto found = environment.find(std::string(name));
   return found == environment.end() ? "" : found->second;

@@ -21,6 +21,9 @@ struct CommandOutput {
   std::string err;
 };
 
+// The variables of this process.
+Environment OwnEnvironment();
+
 // The value of a variable, "" if it is not set.
 std::string ValueOf(const Environment& environment, std::string_view name);
 

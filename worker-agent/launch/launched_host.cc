@@ -24,17 +24,6 @@ namespace {
 constexpr int kExitCode = 127;
 constexpr int kLookMilliseconds = 10 * 60 * 1000;
 
-Environment OwnEnvironment() {
-  Environment all;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const size_t equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
-}
-
 absl::Status Refused(const std::string& why) {
   return Error(absl::StatusCode::kFailedPrecondition, "LAUNCH_FAILED", why);
 }

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/cli/command_rig.h"
 #include "tests/unit/cli/fake_work_services.h"
 #include "worker-agent/cli/arguments.h"
 #include "worker-agent/cli/commands.h"
@@ -34,7 +35,7 @@ std::string ContentOf(const std::filesystem::path& path) {
 }
 
 // A broker with three messages on two pages.
-class ExportCommandTest : public ::testing::Test {
+class ExportCommandTest : public CommandRig {
  protected:
   ExportCommandTest() {
     Add("", 3, "one\ntwo");
@@ -47,15 +48,6 @@ class ExportCommandTest : public ::testing::Test {
     v1::DeliveryRecord& record = *broker_.history_pages[token].add_records();
     record.set_sequence(sequence);
     record.mutable_envelope()->set_text(text);
-  }
-  int Run(std::vector<std::string> words) {
-    words.insert(words.begin(), {"--home", home_.path().string()});
-    const ParsedArguments parsed = ParseArguments(words);
-    if (!parsed.arguments.has_value()) return parsed.exit_code;
-    std::istringstream in;
-    out_.str("");
-    err_.str("");
-    return RunCommand(*parsed.arguments, in, out_, err_, Terminal(false));
   }
   // What the lines say, in their order.
   static std::vector<std::string> TextsOf(const std::string& lines) {
@@ -78,12 +70,9 @@ class ExportCommandTest : public ::testing::Test {
     return names;
   }
 
-  TempDir home_;
   TempDir dir_;
   const std::string file_ = dir_.path() / "mail.jsonl";
   FakeWorkServices broker_{home_.path().string()};
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 TEST_F(ExportCommandTest, EveryMessageIsALineOfTheFileOldestFirst) {

@@ -12,6 +12,7 @@
 #include "intercom/v1/inspect.pb.h"
 #include "nlohmann/json.hpp"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/cli/command_rig.h"
 #include "worker-agent/cli/arguments.h"
 #include "worker-agent/cli/command_table.h"
 #include "worker-agent/cli/commands.h"
@@ -90,23 +91,8 @@ TEST(JsonSchemaTest, FollowsTheRulesOfProtobufsJson) {
   EXPECT_EQ(ended["killed"], Json({{"type", "boolean"}}));
 }
 
-class SchemaCommandTest : public ::testing::Test {
- protected:
-  int Run(std::vector<std::string> words) {
-    words.insert(words.begin(), {"--home", home_.path().string()});
-    const ParsedArguments parsed = ParseArguments(words);
-    if (!parsed.arguments.has_value()) return parsed.exit_code;
-    std::istringstream in;
-    out_.str("");
-    err_.str("");
-    return RunCommand(*parsed.arguments, in, out_, err_, Terminal(false));
-  }
-
-  // No broker runs.
-  TempDir home_;
-  std::ostringstream out_;
-  std::ostringstream err_;
-};
+// No broker runs.
+using SchemaCommandTest = CommandRig;
 
 TEST_F(SchemaCommandTest, ListsEveryCommandThatIsShown) {
   ASSERT_EQ(Run({"schema", "--json"}), kExitOk);

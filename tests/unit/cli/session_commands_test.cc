@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/cli/command_rig.h"
 #include "tests/unit/cli/fake_work_services.h"
 #include "worker-agent/cli/arguments.h"
 #include "worker-agent/cli/command_table.h"
@@ -89,7 +90,7 @@ TEST(CommandTableTest, WordsThatAreNoneAreMisuse) {
 
 // --- Commands
 
-class SessionCommandsTest : public ::testing::Test {
+class SessionCommandsTest : public CommandRig {
  protected:
   SessionCommandsTest() {
     v1::RosterEntry& here = *broker_.workspace.add_entries();
@@ -105,20 +106,8 @@ class SessionCommandsTest : public ::testing::Test {
     there.set_presence(v1::PRESENCE_ATTACHED);
     there.set_cwd("/home/ada/far");
   }
-  int Run(std::vector<std::string> words) {
-    words.insert(words.begin(), {"--home", home_.path().string()});
-    const ParsedArguments parsed = ParseArguments(words);
-    if (!parsed.arguments.has_value()) return parsed.exit_code;
-    std::istringstream in;
-    out_.str("");
-    err_.str("");
-    return RunCommand(*parsed.arguments, in, out_, err_, Terminal(false));
-  }
 
-  TempDir home_;
   FakeWorkServices broker_{home_.path().string()};
-  std::ostringstream out_;
-  std::ostringstream err_;
 };
 
 TEST_F(SessionCommandsTest, HistoryAsksForWhatWasTyped) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "broker/storage/delivery_history.h"
+#include "broker/work/retention.h"
 #include "tests/support/watch_rig.h"
 
 namespace intercom {
@@ -18,9 +18,6 @@ namespace {
 
 constexpr absl::Duration kStep = absl::Minutes(5);
 constexpr absl::Duration kDay = absl::Hours(26);
-// How long the broker keeps what is settled.
-constexpr absl::Duration kKept = absl::Hours(24 * 14);
-constexpr int kPruneStep = 200;
 // What a person's id begins with.
 constexpr char kPerson[] = "person";
 
@@ -367,22 +364,19 @@ class DayTest : public WatchRig, public ::testing::WithParamInterface<int> {
   // nothing else does.
   void PruneAndLook() {
     const auto before = Rows();
-    const int64_t cutoff = absl::ToUnixMicros(clock_.Now() - kKept);
-    int removed = kPruneStep;
-    while (removed == kPruneStep) {
-      Answer<int> answer;
+    const int64_t cutoff =
+        absl::ToUnixMicros(clock_.Now() - Retention::kSettledMailKept);
+    bool more = true;
+    while (more) {
+      Answer<bool> answer;
       runner_->PostCommand(
           {[this, put = answer.Callback()](Effects& effects) -> absl::Status {
-             INTERCOM_ASSIGN_OR_RETURN(
-                 const int gone, DeliveryHistory(runner_->database())
-                                     .Prune(clock_.Now() - kKept,
-                                            int64_t{1} << 40, kPruneStep));
-             effects.AfterCommit([put, gone] { put(gone); });
-             return ask_store_.Prune(clock_.Now() - kKept, kPruneStep).status();
+             INTERCOM_ASSIGN_OR_RETURN(const bool again, retention_.Step());
+             effects.AfterCommit([put, again] { put(again); });
+             return absl::OkStatus();
            },
            nullptr});
-      removed = answer.Wait();
-      pruned_ += removed;
+      more = answer.Wait();
     }
     std::set<int64_t> kept, should_be;
     for (const Row& row : before) {
@@ -392,6 +386,7 @@ class DayTest : public WatchRig, public ::testing::WithParamInterface<int> {
       }
     }
     for (const Row& row : Rows()) kept.insert(row.sequence);
+    pruned_ += before.size() - kept.size();
     EXPECT_EQ(kept, should_be);
   }
 
@@ -420,7 +415,13 @@ class DayTest : public WatchRig, public ::testing::WithParamInterface<int> {
   std::map<std::string, int> refusals_;
   std::map<int, int64_t> revived_, ends_;
   int envelopes_ = 0;
-  int pruned_ = 0;
+  size_t pruned_ = 0;
+  DeliveryHistory history_{runner_->database()};
+  Retention retention_{{history_, ask_store_, job_store_, run_store_,
+                        note_store_, session_store_},
+                       observations_,
+                       roster_,
+                       clock_};
   std::string cursor_;
   std::vector<std::string> read_, streamed_;
 };
@@ -478,7 +479,7 @@ TEST_P(DayTest, ADayOfTrafficLosesDoublesAndMisstatesNothing) {
     PruneAndLook();
   }
   const auto later = Rows();
-  EXPECT_GT(pruned_, 500);
+  EXPECT_GT(pruned_, 500u);
   // The Archivist's, and what is young.
   EXPECT_EQ(MailboxOf("w-5").envelopes, kMailbox);
   EXPECT_GT(later.size(), static_cast<size_t>(kMailbox) + 20);
