@@ -532,6 +532,7 @@ TEST_F(AgentRunsTest, WhatAWaitCollectedIsTakenOutOfTheBulletin) {
   EXPECT_EQ(Do({{"action", "wait"}})["ids"], Json({"run-1"}));
   Notify("results/shown", {{"ids", {"run-1"}}});
   EXPECT_EQ(Next("bulletin")["params"]["key"], "");
+  ASSERT_TRUE(AwaitTold(1));
   EXPECT_THAT(Told(), ElementsAre("collected run-1"));
 }
 
