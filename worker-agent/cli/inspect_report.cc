@@ -172,7 +172,8 @@ std::string DeliveriesReport(const v1::ListDeliveriesResponse& response,
                   NameOr(one.recipient_name(), one.recipient_session_id()),
                   DeliveryState(one), std::string(WaitWord(one.wait_reason())),
                   one.has_waiting_since() ? Age(one.waiting_since(), now) : "",
-                  std::to_string(one.text_bytes()), IdLabel(one.run_id(), 40)});
+                  std::to_string(one.text_bytes()),
+                  one.run_id().empty() ? "" : IdLabel(one.run_id(), 40)});
   }
   return table.ToString();
 }
