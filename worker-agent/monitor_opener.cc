@@ -9,7 +9,11 @@
 namespace intercom {
 
 void MonitorOpener::Look() {
-  if (link_.calls() == nullptr || is_busy_) return;
+  if (is_busy_) {
+    has_news_ = true;
+    return;
+  }
+  if (link_.calls() == nullptr) return;
   if (unrecorded_.has_value()) {
     return Record(*std::exchange(unrecorded_, std::nullopt), "");
   }
@@ -28,6 +32,11 @@ void MonitorOpener::Look() {
                own_ = *own;
                Claim("");
              });
+}
+
+void MonitorOpener::Pause() {
+  is_busy_ = false;
+  if (std::exchange(has_news_, false)) Look();
 }
 
 void MonitorOpener::Claim(const std::string& gone) {

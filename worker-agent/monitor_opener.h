@@ -47,8 +47,9 @@ class MonitorOpener {
     is_over_ = true;
     is_busy_ = false;
   }
-  // Nothing came of it; the next Look() tries again.
-  void Pause() { is_busy_ = false; }
+  // Nothing came of it; the next Look() tries again, or one that came
+  // meanwhile.
+  void Pause();
 
   BrokerLink& link_;
   const LaunchRoom& room_;
@@ -56,6 +57,8 @@ class MonitorOpener {
   Random& random_;
   const std::function<void(const std::string& text)> warn_;
   bool is_busy_ = false;
+  // Look() was called while busy: the answer on its way may be older.
+  bool has_news_ = false;
   bool is_over_ = false;
   // The pane of this session.
   v1::Pane own_;

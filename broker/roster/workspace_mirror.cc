@@ -108,6 +108,14 @@ absl::StatusOr<std::shared_ptr<const Workspace>> WorkspaceMirror::Apply(
 absl::Status WorkspaceMirror::TellEntries(const Workspace& before,
                                           const Workspace& after) {
   if (on_entries_ == nullptr) return absl::OkStatus();
+  // A copy of a workspace has the same agents.
+  const auto elsewhere = [&](const std::string& id) {
+    return std::any_of(by_root_.begin(), by_root_.end(),
+                       [&](const auto& other) {
+                         return other.first != before.root &&
+                                other.second->EntryOf(id) != nullptr;
+                       });
+  };
   const auto only_in = [](const Workspace& one, const Workspace& other) {
     std::vector<std::string> ids;
     for (const v1::AgentEntry& entry : one.agents) {
@@ -117,7 +125,8 @@ absl::Status WorkspaceMirror::TellEntries(const Workspace& before,
     }
     return ids;
   };
-  const std::vector<std::string> gone = only_in(before, after);
+  std::vector<std::string> gone = only_in(before, after);
+  gone.erase(std::remove_if(gone.begin(), gone.end(), elsewhere), gone.end());
   const std::vector<std::string> added = only_in(after, before);
   if (gone.empty() && added.empty()) return absl::OkStatus();
   return on_entries_(gone, added);
@@ -136,6 +145,18 @@ absl::Status WorkspaceMirror::MarkStale(std::string_view root,
   return absl::OkStatus();
 }
 
+absl::Status WorkspaceMirror::Forget(std::string_view root, Effects& effects) {
+  const std::shared_ptr<const Workspace> known = Find(root);
+  if (known == nullptr) return absl::OkStatus();
+  auto nothing = std::make_shared<Workspace>();
+  nothing->root = known->root;
+  INTERCOM_RETURN_IF_ERROR(TellEntries(*known, *nothing));
+  INTERCOM_RETURN_IF_ERROR(store_.Remove(root));
+  Install(nothing, effects);
+  effects.AfterCommit([this, root = known->root] { by_root_.erase(root); });
+  return absl::OkStatus();
+}
+
 void WorkspaceMirror::Install(std::shared_ptr<const Workspace> workspace,
                               Effects& effects) {
   effects.AfterCommit([this, workspace = std::move(workspace)] {
@@ -148,6 +169,14 @@ std::shared_ptr<const Workspace> WorkspaceMirror::Find(
     std::string_view root) const {
   const auto found = by_root_.find(Key(root));
   return found == by_root_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Workspace> WorkspaceMirror::FindByAgent(
+    std::string_view session_id) const {
+  for (const auto& [root, workspace] : by_root_) {
+    if (workspace->EntryOf(session_id) != nullptr) return workspace;
+  }
+  return nullptr;
 }
 
 std::vector<std::shared_ptr<const Workspace>> WorkspaceMirror::All() const {

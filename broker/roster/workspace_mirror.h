@@ -61,8 +61,8 @@ class WorkspaceMirror {
     on_changed_.push_back(std::move(on_changed));
   }
 
-  // Called inside the command that mirrors a config, with the sessions that
-  // lost their entry by it and those that got one.
+  // Called inside the command that mirrors a config or forgets it, with the
+  // sessions that lost their last entry by it and those that got one.
   using OnEntries =
       absl::AnyInvocable<absl::Status(const std::vector<std::string>& gone,
                                       const std::vector<std::string>& added)>;
@@ -82,8 +82,14 @@ class WorkspaceMirror {
   absl::Status MarkStale(std::string_view root, const absl::Status& error,
                          Effects& effects);
 
-  // nullptr if the broker never saw the workspace.
+  // Forgets a workspace: its agents have no entry any more.
+  absl::Status Forget(std::string_view root, Effects& effects);
+
+  // nullptr if the broker does not know the workspace.
   std::shared_ptr<const Workspace> Find(std::string_view root) const;
+  // One whose config names that session; nullptr without any.
+  std::shared_ptr<const Workspace> FindByAgent(
+      std::string_view session_id) const;
   // By root.
   std::vector<std::shared_ptr<const Workspace>> All() const;
 

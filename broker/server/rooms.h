@@ -117,9 +117,11 @@ struct Rooms {
                     handoffs, fences, dispatcher),
         coordinator_desk(*runner, lanes, workspaces, mirror, roster, dispatcher,
                          news, observations),
+        abandoned(*runner, lanes, mirror, workspace_store, monitor_panes,
+                  roster, clock),
         retention({history, ask_store, job_store, run_store, note_store,
                    session_store},
-                  observations, roster, clock),
+                  observations, abandoned, roster, clock),
         self(Self(store, clock, options, port)),
         inspection(*runner, roster, mirror, mailboxes, view, *reader,
                    observations, self),
@@ -128,7 +130,7 @@ struct Rooms {
         overview(roster, mirror, view, mailboxes, session_store, reports,
                  observations, runs, run_waits, asks, metrics, clock, self),
         overviews(*runner, overview, clock),
-        feed(events, metrics, roster, runs, fences, clock,
+        feed(events, metrics, roster, mirror, runs, fences, clock,
              [this] { overviews.OnChanged(); }),
         watches(*runner, workspaces, gate, mirror, events, overviews, clock,
                 options.version),
@@ -182,8 +184,9 @@ struct Rooms {
     });
     mirror.AddOnChanged(
         [this](const Workspace& workspace) { monitors.OnMirrored(workspace); });
-    watches.SetOnClaim(
-        [this](const std::string& id) { monitors.OnObserved(id); });
+    watches.SetOnClaim([this](const std::string& id, auto watch) {
+      monitors.OnObserved(id, std::move(watch));
+    });
     FeedEvents();
   }
 
@@ -281,6 +284,7 @@ struct Rooms {
   StatusDesk status_desk;
   ConfigDesk config_desk;
   CoordinatorDesk coordinator_desk;
+  AbandonedWorkspaces abandoned;
   Retention retention;
   const v1::GetBrokerResponse self;
   Inspection inspection;

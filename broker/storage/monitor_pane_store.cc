@@ -60,4 +60,12 @@ absl::Status MonitorPaneStore::Save(const MonitorPaneRow& row) {
   return save.Run();
 }
 
+absl::Status MonitorPaneStore::Remove(std::string_view root) {
+  INTERCOM_ASSIGN_OR_RETURN(
+      Statement remove,
+      db_.Prepare("DELETE FROM monitor_panes WHERE root = ?"));
+  remove.Bind(root);
+  return remove.Run();
+}
+
 }  // namespace intercom

@@ -44,6 +44,7 @@ class MonitorPaneStore {
 
   // Stores `row` over the earlier one of its root.
   absl::Status Save(const MonitorPaneRow& row);
+  absl::Status Remove(std::string_view root);
 
  private:
   absl::StatusOr<std::optional<MonitorPaneRow>> FindWhere(const char* sql,

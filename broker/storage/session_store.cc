@@ -102,15 +102,14 @@ constexpr char kForgettableSql[] =
     "    WHERE worker_session_id = s.session_id AND state < 3) "
     "  AND NOT EXISTS (SELECT 1 FROM notes "
     "    WHERE supervisor_session_id = s.session_id) "
-    "  AND NOT EXISTS (SELECT 1 FROM reports "
-    "    WHERE session_id = s.session_id) "
-    "  AND NOT EXISTS (SELECT 1 FROM handoffs "
-    "    WHERE session_id = s.session_id) "
     "ORDER BY last_seen_at_us, session_id";
 
 constexpr const char* kForgetSql[] = {
     "DELETE FROM dropped_runs WHERE supervisor_session_id = ?",
     "DELETE FROM lost_notes WHERE supervisor_session_id = ?",
+    "DELETE FROM run_totals WHERE worker_session_id = ?",
+    "DELETE FROM reports WHERE session_id = ?",
+    "DELETE FROM handoffs WHERE session_id = ?",
     "DELETE FROM sessions WHERE session_id = ?"};
 
 constexpr char kGreatestCharacter[] = "\xF4\x8F\xBF\xBF";

@@ -100,11 +100,11 @@ class SessionStore {
                            std::string_view stable_id);
 
   // Forgets at most `limit` sessions that were last seen before `before`, the
-  // longest away first, with their lists of dropped runs and lost notes. Never
-  // one that `attached` takes, that a workspace's mirror names, that has open
-  // mail or sent some, or that has an open ask, job or run, a run that it can
-  // still collect, a note, a report or a handoff. Returns how many; `limit`
-  // means that there may be more.
+  // longest away first, with their reports, handoffs, totals of runs, and lists
+  // of dropped runs and lost notes. Never one that `attached` takes, that a
+  // workspace's mirror names, that has open mail or sent some, or that has an
+  // open ask, job or run, a run that it can still collect, or a note. Returns
+  // how many; `limit` means that there may be more.
   absl::StatusOr<int> Forget(
       absl::Time before, int limit,
       absl::FunctionRef<bool(std::string_view session_id)> attached);

@@ -42,6 +42,15 @@ constexpr char kAllSql[] =
 
 #undef INTERCOM_WORKSPACE_COLUMNS
 
+constexpr char kUnusedSql[] =
+    "SELECT root FROM workspaces w WHERE mirrored_at_us < ?1 "
+    "  AND NOT EXISTS (SELECT 1 FROM sessions "
+    "    WHERE workspace_root = w.root AND last_seen_at_us >= ?1) "
+    "  AND NOT EXISTS (SELECT 1 FROM jobs "
+    "    WHERE root = w.root AND (state < 8 OR state = 12)) "
+    "  AND NOT EXISTS (SELECT 1 FROM runs WHERE root = w.root AND state < 3) "
+    "ORDER BY root";
+
 WorkspaceRow ReadRow(const Statement& row) {
   return {.root = row.String(0),
           .coordinator_session_id = row.String(1),
@@ -135,6 +144,23 @@ absl::StatusOr<std::vector<WorkspaceRow>> WorkspaceStore::All() {
     rows.push_back(ReadRow(all));
     INTERCOM_RETURN_IF_ERROR(ReadAgents(rows.back()));
   }
+}
+
+absl::StatusOr<std::vector<std::string>> WorkspaceStore::UnusedSince(
+    absl::Time before) {
+  INTERCOM_ASSIGN_OR_RETURN(Statement find, db_.Prepare(kUnusedSql));
+  find.Bind(before);
+  std::vector<std::string> roots;
+  while (true) {
+    INTERCOM_ASSIGN_OR_RETURN(const bool found, find.Step());
+    if (!found) return roots;
+    roots.push_back(find.String(0));
+  }
+}
+
+absl::Status WorkspaceStore::Remove(std::string_view root) {
+  INTERCOM_RETURN_IF_ERROR(ReplaceAgents(db_, root, {}));
+  return Run(db_, "DELETE FROM workspaces WHERE root = ?", root);
 }
 
 absl::Status WorkspaceStore::ReadAgents(WorkspaceRow& row) {

@@ -60,6 +60,13 @@ class WorkspaceStore {
   absl::StatusOr<std::optional<WorkspaceRow>> Find(std::string_view root);
   // Every workspace, by root.
   absl::StatusOr<std::vector<WorkspaceRow>> All();
+  // Roots where no session was seen and whose mirror did not change since
+  // `before`, and that have no open job or run. Who is attached now may have
+  // been seen long ago.
+  absl::StatusOr<std::vector<std::string>> UnusedSince(absl::Time before);
+
+  // Forgets the workspace and its agents. Does nothing for an unknown root.
+  absl::Status Remove(std::string_view root);
 
  private:
   absl::Status ReadAgents(WorkspaceRow& row);

@@ -32,6 +32,14 @@ void EventFeed::Load() {
   for (const JobRow& job : fences_.All()) job_states_[job.job_id] = job.state;
 }
 
+std::string EventFeed::RootOf(std::string_view session_id) const {
+  if (const Attachment* attachment = roster_.Find(session_id)) {
+    return attachment->root;
+  }
+  const auto workspace = mirror_.FindByAgent(session_id);
+  return workspace == nullptr ? "" : workspace->root;
+}
+
 EventFeed::Known* EventFeed::FindKnown(int64_t sequence) {
   if (known_.empty()) return nullptr;
   Known& known = known_[static_cast<size_t>(sequence) % kKnown];
@@ -49,19 +57,23 @@ void EventFeed::OnOffered(const v1::DeliveryRecord& record) {
   if (FindKnown(record.sequence()) != nullptr) return;
   Keep(record.sequence(),
        {std::make_shared<const v1::DeliverySummary>(SummaryOf(record)),
-        std::nullopt});
+        std::nullopt, RootOf(record.recipient_session_id())});
 }
 
 void EventFeed::OnDelivery(const DeliveryNews& news) {
   const int64_t sequence = news.after.sequence;
   if (news.accepted != nullptr) {
-    Keep(sequence, {news.accepted, clock_.Steady()});
+    Keep(sequence, {news.accepted, clock_.Steady(),
+                    RootOf(news.accepted->recipient_session_id())});
   }
   const Known* known = FindKnown(sequence);
   LoggedEvent event;
   event.at = news.at;
   event.delivery = known == nullptr ? FactsFrom(news) : known->facts;
   event.status = news.after;
+  event.recipient_root = known == nullptr
+                             ? RootOf(news.after.recipient_session_id)
+                             : known->recipient_root;
   if (known != nullptr && news.accepted == nullptr) {
     event.latency = known->accepted_at.has_value()
                         ? clock_.Steady() - *known->accepted_at
@@ -97,9 +109,11 @@ void EventFeed::OnRefused(const absl::Status& why) {
   metrics_.CountRefused(ReasonOf(why));
 }
 
-void EventFeed::Tell(v1::WatchEventsResponse event) {
+void EventFeed::Tell(v1::WatchEventsResponse event,
+                     std::string recipient_root) {
   LoggedEvent logged;
   logged.at = clock_.Now();
+  logged.recipient_root = std::move(recipient_root);
   logged.other =
       std::make_shared<const v1::WatchEventsResponse>(std::move(event));
   log_.Append(std::move(logged));
@@ -223,7 +237,7 @@ void EventFeed::OnAsk(const AskRow& ask) {
   }
   told.set_reply_delivery_id(ask.reply_delivery_id);
   event.set_workspace_root(told.asker().workspace_root());
-  Tell(std::move(event));
+  Tell(std::move(event), RootOf(ask.recipient_session_id));
 }
 
 void EventFeed::OnReport(const v1::Sender& worker, const v1::Report& report) {

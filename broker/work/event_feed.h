@@ -39,12 +39,14 @@ class EventFeed : public AttachmentObserver {
 
   // All must outlive this object. `on_changed` is told after each change of
   // what a person may see.
-  EventFeed(EventLog& log, Metrics& metrics, Roster& roster, const Runs& runs,
+  EventFeed(EventLog& log, Metrics& metrics, Roster& roster,
+            const WorkspaceMirror& mirror, const Runs& runs,
             const Fences& fences, const Clock& clock,
             std::function<void()> on_changed)
       : log_(log),
         metrics_(metrics),
         roster_(roster),
+        mirror_(mirror),
         runs_(runs),
         fences_(fences),
         clock_(clock),
@@ -81,6 +83,8 @@ class EventFeed : public AttachmentObserver {
     std::shared_ptr<const v1::DeliverySummary> facts;
     // Steady time; unset where an earlier broker accepted it.
     std::optional<absl::Duration> accepted_at;
+    // Of its recipient, when it became known.
+    std::string recipient_root;
   };
   // What was told last of an attached session.
   struct Told {
@@ -88,16 +92,20 @@ class EventFeed : public AttachmentObserver {
     v1::Role role = v1::ROLE_UNSPECIFIED;
   };
 
+  // The workspace where a session is attached, else one that names it; may be
+  // empty.
+  std::string RootOf(std::string_view session_id) const;
   Known* FindKnown(int64_t sequence);
   void Keep(int64_t sequence, Known known);
   void CountDelivery(const DeliveryNews& news, const Known* known,
                      absl::Duration latency);
   void TellSession(const Attachment& attachment, v1::SessionChange::Kind kind);
-  void Tell(v1::WatchEventsResponse event);
+  void Tell(v1::WatchEventsResponse event, std::string recipient_root = "");
 
   EventLog& log_;
   Metrics& metrics_;
   Roster& roster_;
+  const WorkspaceMirror& mirror_;
   const Runs& runs_;
   const Fences& fences_;
   const Clock& clock_;

@@ -45,7 +45,8 @@ v1::WatchEventsResponse Describe(const LoggedEvent& event) {
     *delivery.mutable_changed_at() = ToProto(event.at);
     delivery.set_run_id(event.run_id);
     *change.mutable_latency() = ToProtoDuration(event.latency);
-    told.set_workspace_root(event.root());
+    told.set_workspace_root(event.root().empty() ? event.recipient_root
+                                                 : event.root());
   }
   *told.mutable_at() = ToProto(event.at);
   return told;
@@ -121,7 +122,7 @@ absl::StatusOr<EventLog::Found> EventLog::After(int64_t place,
     if (absl::Status kept = CheckPlace(place); !kept.ok()) return kept;
     while (place < end_ && !found.has_value()) {
       const LoggedEvent& event = ring_[static_cast<size_t>(place++) % kKept];
-      if (root.empty() || event.root() == root) found = event;
+      if (root.empty() || event.IsOf(root)) found = event;
     }
     if (!found.has_value()) waiting_[reader] = std::move(wake);
   }

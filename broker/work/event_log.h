@@ -32,8 +32,14 @@ struct LoggedEvent {
   // Everything else: the event without its cursor and time.
   std::shared_ptr<const v1::WatchEventsResponse> other;
 
+  // Of a delivery or an ask: the recipient's workspace. May be empty.
+  std::string recipient_root;
+
   // Of the sender, the session, the supervisor. May be empty.
   const std::string& root() const;
+  bool IsOf(std::string_view workspace_root) const {
+    return root() == workspace_root || recipient_root == workspace_root;
+  }
 };
 
 // The last events of this broker, in order. Only memory: cursors of another
@@ -59,9 +65,9 @@ class EventLog {
       ABSL_LOCKS_EXCLUDED(mu_);
   std::string CursorOf(int64_t place) const;
 
-  // What is behind a place: the first event of `root` (of any, if it is empty),
-  // and the place behind it. Without one the place behind all that was looked
-  // at.
+  // What is behind a place: the first event of `root`, sent from there or to
+  // there (of any, if it is empty), and the place behind it. Without one the
+  // place behind all that was looked at.
   struct Found {
     int64_t place = 0;
     // Null: there is none yet.

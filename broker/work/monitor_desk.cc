@@ -88,8 +88,9 @@ absl::StatusOr<v1::ClaimMonitorPaneResponse> MonitorDesk::Decide(
     const bool is_of_host =
         row->host_pid == host->host_pid &&
         row->host_start_ticks == host->hello.host_start_ticks();
-    const bool is_gone = row->stage == v1::MonitorPane::STAGE_GONE ||
-                         request.gone_claim_id() == row->claim_id;
+    const bool is_gone = !IsRunning(row->claim_id) &&
+                         (row->stage == v1::MonitorPane::STAGE_GONE ||
+                          request.gone_claim_id() == row->claim_id);
     // What a host began and did not end is not begun again beside it.
     const bool is_left = IsBeingOpened(*row) && !is_of_host &&
                          StartTicksOf(row->host_pid) != row->host_start_ticks;
@@ -158,7 +159,16 @@ void MonitorDesk::Advance(CallerEvidence evidence,
       [shared_done](const absl::Status& status) { (*shared_done)(status); });
 }
 
-void MonitorDesk::OnObserved(const std::string& claim_id) {
+bool MonitorDesk::IsRunning(const std::string& claim_id) const {
+  const auto monitor = monitors_.find(claim_id);
+  return monitor != monitors_.end() && !monitor->second.expired();
+}
+
+void MonitorDesk::OnObserved(const std::string& claim_id,
+                             std::weak_ptr<const void> watch) {
+  std::erase_if(monitors_,
+                [](const auto& monitor) { return monitor.second.expired(); });
+  monitors_.insert_or_assign(claim_id, std::move(watch));
   runner_.PostCommand({[this, claim_id](Effects&) -> absl::Status {
                          INTERCOM_ASSIGN_OR_RETURN(
                              std::optional<MonitorPaneRow> row,

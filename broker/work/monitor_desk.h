@@ -35,8 +35,9 @@ class MonitorDesk {
   void Advance(CallerEvidence evidence, v1::AdvanceMonitorPaneRequest request,
                Done<v1::AdvanceMonitorPaneResponse> done);
 
-  // On the state's thread: the monitor that this claim opened has called.
-  void OnObserved(const std::string& claim_id);
+  // On the state's thread: the monitor that this claim opened has called, and
+  // runs while `watch` is there.
+  void OnObserved(const std::string& claim_id, std::weak_ptr<const void> watch);
   // Likewise: a workspace's config has changed. Its coordinator's agent hears
   // of the first worker, once.
   void OnMirrored(const Workspace& workspace);
@@ -45,6 +46,10 @@ class MonitorDesk {
   absl::StatusOr<v1::ClaimMonitorPaneResponse> Decide(
       const DecidedCall& call, const v1::ClaimMonitorPaneRequest& request);
 
+  // Whether the monitor of that claim watches now: whatever was found of its
+  // pane, it is there.
+  bool IsRunning(const std::string& claim_id) const;
+
   StateRunner& runner_;
   Workspaces& workspaces_;
   const Roster& roster_;
@@ -52,6 +57,8 @@ class MonitorDesk {
   const Clock& clock_;
   // By root: the attachment that was told of a worker.
   std::map<std::string, int64_t> told_;
+  // By claim; those that ended go with the next one.
+  std::map<std::string, std::weak_ptr<const void>> monitors_;
 };
 
 }  // namespace intercom

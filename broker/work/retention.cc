@@ -23,12 +23,12 @@ absl::StatusOr<bool> Retention::Step() {
   INTERCOM_ASSIGN_OR_RETURN(const int notes,
                             stores_.notes.Prune(now - kSettledRunsKept, kStep));
   INTERCOM_ASSIGN_OR_RETURN(const bool observations, observations_.PruneStep());
-  INTERCOM_ASSIGN_OR_RETURN(const bool sessions, ForgetSessions());
+  INTERCOM_ASSIGN_OR_RETURN(const bool unknown, ForgetUnknown());
   return mail == kStep || jobs == kStep || asks == kStep || runs == kStep ||
-         notes == kStep || observations || sessions;
+         notes == kStep || observations || unknown;
 }
 
-absl::StatusOr<bool> Retention::ForgetSessions() {
+absl::StatusOr<bool> Retention::ForgetUnknown() {
   if (clock_.Steady() < forget_at_) return false;
   INTERCOM_ASSIGN_OR_RETURN(
       const int forgotten,
@@ -36,6 +36,7 @@ absl::StatusOr<bool> Retention::ForgetSessions() {
           clock_.Now() - kUnknownSessionsKept, kStep,
           [this](std::string_view id) { return roster_.Find(id) != nullptr; }));
   if (forgotten == kStep) return true;
+  INTERCOM_RETURN_IF_ERROR(workspaces_.Look());
   forget_at_ = clock_.Steady() + kForgetEvery;
   return false;
 }

@@ -13,6 +13,7 @@
 #include "broker/storage/note_store.h"
 #include "broker/storage/run_store.h"
 #include "broker/storage/session_store.h"
+#include "broker/work/abandoned_workspaces.h"
 #include "broker/work/observations.h"
 
 namespace intercom {
@@ -39,10 +40,12 @@ class Retention {
     SessionStore& sessions;
   };
   // All must outlive this object.
-  Retention(Stores stores, Observations& observations, const Roster& roster,
+  Retention(Stores stores, Observations& observations,
+            AbandonedWorkspaces& workspaces, const Roster& roster,
             const Clock& clock)
       : stores_(stores),
         observations_(observations),
+        workspaces_(workspaces),
         roster_(roster),
         clock_(clock),
         forget_at_(clock.Steady() + kForgetEvery) {}
@@ -51,11 +54,12 @@ class Retention {
   absl::StatusOr<bool> Step();
 
  private:
-  // Sessions that nobody knows any more, once an hour.
-  absl::StatusOr<bool> ForgetSessions();
+  // Sessions and workspaces that nobody knows any more, once an hour.
+  absl::StatusOr<bool> ForgetUnknown();
 
   const Stores stores_;
   Observations& observations_;
+  AbandonedWorkspaces& workspaces_;
   const Roster& roster_;
   const Clock& clock_;
   // On Clock::Steady.

@@ -24,15 +24,13 @@ void WatchDesk::FindRoot(CallerEvidence evidence, std::string directory,
       return use(caller.status());
     }
     if (directory.empty()) return use("");
-    workspaces_.FindRoot(
-        directory, [directory, use = std::move(use)](auto root) mutable {
-          if (root.ok() && root->empty()) {
-            root = Error(absl::StatusCode::kNotFound, "NO_WORKSPACE",
-                         "there is no workspace at " + directory +
-                             "; leave the directory out to watch all");
-          }
-          use(std::move(root));
-        });
+    workspaces_.FindRoot(directory,
+                         [directory, use = std::move(use)](auto root) mutable {
+                           if (root.ok() && root->empty()) {
+                             root = NoWorkspaceAt(directory);
+                           }
+                           use(std::move(root));
+                         });
   });
 }
 
@@ -83,26 +81,26 @@ void WatchDesk::WatchOverview(CallerEvidence evidence,
            [this, claim = std::move(*request.mutable_monitor_claim_id()),
             wake = std::move(wake), done = std::move(done)](auto root) mutable {
              if (!root.ok()) return done(root.status());
-             if (on_claim_ && !claim.empty()) on_claim_(claim);
-             if (root->empty() || mirror_.Find(*root) != nullptr) {
-               return BeginOverview(*root, std::move(wake), std::move(done));
+             if (!root->empty() && mirror_.Find(*root) == nullptr) {
+               // Nobody has been there since the config was made.
+               gate_.WithPresent(
+                   *root,
+                   [](const std::shared_ptr<const Workspace>&, Effects&) {
+                     return absl::OkStatus();
+                   },
+                   [](const absl::Status&) {});
              }
-             // Nobody has been there since the config was made.
-             gate_.WithPresent(
-                 *root,
-                 [](const std::shared_ptr<const Workspace>&, Effects&) {
-                   return absl::OkStatus();
-                 },
-                 [](const absl::Status&) {});
-             BeginOverview(*root, std::move(wake), std::move(done));
+             done(BeginOverview(*root, claim, std::move(wake)));
            });
 }
 
-void WatchDesk::BeginOverview(const std::string& root, WatchWake wake,
-                              Begun<v1::WatchOverviewResponse> done) {
-  absl::StatusOr<WatchSeats::Seat> seat = TakeSeat();
-  if (!seat.ok()) return done(seat.status());
-  done(overviews_.Begin(root, std::move(wake), *std::move(seat)));
+absl::StatusOr<std::shared_ptr<Watch<v1::WatchOverviewResponse>>>
+WatchDesk::BeginOverview(const std::string& root, const std::string& claim_id,
+                         WatchWake wake) {
+  INTERCOM_ASSIGN_OR_RETURN(WatchSeats::Seat seat, TakeSeat());
+  auto watch = overviews_.Begin(root, std::move(wake), std::move(seat));
+  if (on_claim_ && !claim_id.empty()) on_claim_(claim_id, watch);
+  return watch;
 }
 
 void WatchDesk::Drain() {

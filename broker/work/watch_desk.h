@@ -53,8 +53,9 @@ class WatchDesk {
                      WatchWake wake, Begun<v1::WatchOverviewResponse> done);
 
   // Told, on the state's thread, of each monitor that says in which pane it
-  // runs. Before the first call.
-  using OnClaim = std::function<void(const std::string& claim_id)>;
+  // runs; it does while its watch is there. Before the first call.
+  using OnClaim = std::function<void(const std::string& claim_id,
+                                     std::weak_ptr<const void> watch)>;
   void SetOnClaim(OnClaim on_claim) { on_claim_ = std::move(on_claim); }
 
   // Streams that are open. Thread-safe.
@@ -69,8 +70,9 @@ class WatchDesk {
   // may look.
   void FindRoot(CallerEvidence evidence, std::string directory, Use use);
   absl::StatusOr<WatchSeats::Seat> TakeSeat();
-  void BeginOverview(const std::string& root, WatchWake wake,
-                     Begun<v1::WatchOverviewResponse> done);
+  absl::StatusOr<std::shared_ptr<Watch<v1::WatchOverviewResponse>>>
+  BeginOverview(const std::string& root, const std::string& claim_id,
+                WatchWake wake);
 
   StateRunner& runner_;
   Workspaces& workspaces_;

@@ -1,14 +1,15 @@
 // Workers in Herdr, by the project's own stand-in: real panes, the contract of Herdr's socket and program.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { ROOT } from "./support/broker.mjs";
 import { isAlive } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { answersHandoff, launchingCoordinator, opened, refused, use } from "./support/team.mjs";
+import { answersHandoff, launchingCoordinator, opened, refused, stubWorker, use } from "./support/team.mjs";
 import { until } from "./support/until.mjs";
 
 /** Starts the stand-in; `faults` are its own words for what goes wrong. */
@@ -25,6 +26,8 @@ async function standIn(context, faults = "") {
 	const lines = createInterface({ input: child.stdout });
 	return JSON.parse(await new Promise((resolve) => lines.once("line", resolve)));
 }
+
+const run = promisify(execFile);
 
 /** A coordinator without Pi, as if in a pane of the stand-in. */
 const coordinator = (rig, herdr) => launchingCoordinator(rig, { ...herdr.environment, PATH: `${herdr.bin}:${rig.env.PATH}` });
@@ -65,6 +68,31 @@ scenario("a message to a directory in which nobody is opens a session in Herdr f
 	assert.match(result.text, /is attached/);
 	const { entries } = await rig.broker.call("InspectionService/ListAttachments");
 	assert.ok(entries.some((entry) => entry.sessionId === result.details.to.sessionId && entry.launchJobId !== ""));
+});
+
+scenario("the monitor opens above a coordinator in Herdr with the first worker, once, and runs", async (rig, context) => {
+	const herdr = await standIn(context);
+	const lead = await coordinator(rig, herdr);
+	const monitors = async () => {
+		const { stdout } = await run(join(herdr.bin, "herdr"), ["pane", "list"]);
+		return JSON.parse(stdout).result.panes.filter(({ label }) => label === "intercom monitor");
+	};
+	assert.deepEqual(await monitors(), [], "a pane without a worker");
+	await stubWorker(rig, lead, "Builder");
+	const [pane] = await until("the monitor's pane", async () => {
+		const found = await monitors();
+		return found.length > 0 && found;
+	});
+	assert.equal(pane.focused, false);
+	const screen = async () => {
+		const { stdout: top } = await run("tmux", ["-S", herdr.tmux, "list-panes", "-a", "-f", "#{==:#{pane_top},0}", "-F", "#{pane_id}"]);
+		const shown = await Promise.all(top.trim().split("\n").map((id) => run("tmux", ["-S", herdr.tmux, "capture-pane", "-p", "-t", id])));
+		return shown.map(({ stdout }) => stdout).join("\n");
+	};
+	await until("the table above", async () => /^Builder/m.test(await screen()), { detail: screen });
+	await stubWorker(rig, lead, "Tester");
+	await until("the second worker", async () => /^Tester/m.test(await screen()), { detail: screen });
+	assert.equal((await monitors()).length, 1);
 });
 
 scenario("a Herdr that makes no tab is told, and nothing else is tried", async (rig, context) => {

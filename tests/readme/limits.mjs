@@ -10,6 +10,7 @@ export const LIMITS = [
 	["bursts of 240", "broker/work/mail.h", "kSendBurst = 240"],
 	["settled mail | 14 days", "broker/work/retention.h", "kSettledMailKept = absl::Hours(14 * 24)"],
 	["fits 256 MiB", "broker/work/retention.h", "kSettledMailBytes = 256 << 20"],
+	["90 days after a session was last there", "broker/work/abandoned_workspaces.h", "kKept = absl::Hours(90 * 24)"],
 	["90 days after it was last seen", "broker/work/retention.h", "kUnknownSessionsKept = absl::Hours(90 * 24)"],
 	["asks | 8 open ones a session", "broker/work/ask_desk.h", "kMaxOpen = 8"],
 	["gone ends them after 15 s", "broker/work/ask_waits.h", "kRecipientGrace = absl::Seconds(15)"],

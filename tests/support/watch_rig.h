@@ -163,9 +163,10 @@ class WatchRig : public WorkRig {
                      reports_, observations_, runs_, run_waits_, asks_,
                      metrics_, clock_,        self_};
   OverviewWatch overviews_{*runner_, overview_, clock_};
-  EventFeed feed_{events_, metrics_, roster_, runs_, fences_, clock_, [this] {
-                    overviews_.OnChanged();
-                  }};
+  EventFeed feed_{
+      events_, metrics_, roster_, mirror_,
+      runs_,   fences_,  clock_,  [this] {
+                    overviews_.OnChanged(); }};
   WatchDesk watches_{*runner_, workspaces_, gate_,  mirror_,
                      events_,  overviews_,  clock_, "0.0.0"};
   StoreChecker checker_{runner_->database().path(), clock_};

@@ -12,9 +12,11 @@
 
 #include "broker/base/proto_time.h"
 #include "broker/storage/job_store.h"
+#include "broker/storage/monitor_pane_store.h"
 #include "broker/storage/observation_store.h"
 #include "broker/storage/reader.h"
 #include "broker/storage/report_store.h"
+#include "broker/work/abandoned_workspaces.h"
 #include "broker/work/config_desk.h"
 #include "broker/work/controls.h"
 #include "broker/work/coordinator_desk.h"
@@ -244,6 +246,10 @@ class WorkRig : public RoutingRig {
   Mail mail_{*runner_,    workspaces_,   roster_,       dispatcher_,
              deliveries_, report_store_, *reader_,      fences_,
              peers_,      asks_,         run_openings_, clock_};
+  MonitorPaneStore monitor_panes_{runner_->database()};
+  AbandonedWorkspaces abandoned_{
+      *runner_,       lanes_,  mirror_, workspace_store_,
+      monitor_panes_, roster_, clock_};
   PersonInbox inbox_{*runner_, workspaces_.callers(), dispatcher_, *reader_};
   WorkerDesk desk_{*runner_, lanes_,         workspaces_, mirror_,
                    roster_,  session_store_, dispatcher_, controls_,

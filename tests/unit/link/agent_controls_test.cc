@@ -310,23 +310,6 @@ TEST_F(AgentControlsTest, ACoordinatorsTabKeepsItsName) {
   EXPECT_THAT(room_.calls(), IsEmpty());
 }
 
-TEST_F(AgentControlsTest, ACoordinatorLooksWhereTheMonitorIsToOpen) {
-  v1::Welcome welcome = WorkerWelcome();
-  welcome.set_role(v1::ROLE_COORDINATOR);
-  broker_.SetWelcome(welcome);
-  Initialize({{"monitor", true}});
-  ASSERT_TRUE(room_.AwaitCalls(1));
-  // It runs in no pane: there is nothing to be above of.
-  EXPECT_THAT(room_.calls(), ElementsAre("own pane"));
-}
-
-TEST_F(AgentControlsTest, AWorkerHasNoMonitor) {
-  broker_.SetWelcome(WorkerWelcome());
-  Initialize({{"monitor", true}});
-  panes_.Do([] {});
-  EXPECT_THAT(room_.calls(), IsEmpty());
-}
-
 TEST_F(AgentControlsTest, ATabThatCantBeNamedIsToldOnceAndHarmsNothing) {
   FakeLaunchRoom::Answers answers;
   answers.naming =

@@ -332,6 +332,7 @@ FakeBroker::FakeBroker(Options options)
       message_(std::make_unique<Message>(*this)),
       inspection_(std::make_unique<Inspection>(*this)),
       work_(std::make_unique<FakeWork>(*this)),
+      monitor_panes_(std::make_unique<FakeMonitorPanes>(*this)),
       asks_(std::make_unique<FakeAsks>(*this)),
       roster_(std::make_unique<FakeRoster>(*this)),
       runs_(std::make_unique<FakeRuns>(*this)) {
@@ -362,6 +363,7 @@ FakeBroker::FakeBroker(Options options)
   builder.RegisterService(message_.get());
   builder.RegisterService(inspection_.get());
   builder.RegisterService(work_.get());
+  builder.RegisterService(monitor_panes_.get());
   builder.RegisterService(asks_.get());
   builder.RegisterService(roster_.get());
   builder.RegisterService(runs_.get());

@@ -25,6 +25,7 @@ namespace intercom {
 
 class FakeAsks;
 class FakeAttachment;
+class FakeMonitorPanes;
 class FakeRoster;
 class FakeRuns;
 class FakeWork;
@@ -144,6 +145,7 @@ class FakeBroker {
   std::unique_ptr<Message> message_;
   std::unique_ptr<Inspection> inspection_;
   std::unique_ptr<FakeWork> work_;
+  std::unique_ptr<FakeMonitorPanes> monitor_panes_;
   std::unique_ptr<FakeAsks> asks_;
   std::unique_ptr<FakeRoster> roster_;
   std::unique_ptr<FakeRuns> runs_;

@@ -36,4 +36,18 @@ grpc::ServerUnaryReactor* FakeWork::ReportHandoff(
   return broker_.Serve(context, "ReportHandoff", *request, response);
 }
 
+grpc::ServerUnaryReactor* FakeMonitorPanes::ClaimMonitorPane(
+    grpc::CallbackServerContext* context,
+    const v1::ClaimMonitorPaneRequest* request,
+    v1::ClaimMonitorPaneResponse* response) {
+  return broker_.Serve(context, "ClaimMonitorPane", *request, response);
+}
+
+grpc::ServerUnaryReactor* FakeMonitorPanes::AdvanceMonitorPane(
+    grpc::CallbackServerContext* context,
+    const v1::AdvanceMonitorPaneRequest* request,
+    v1::AdvanceMonitorPaneResponse* response) {
+  return broker_.Serve(context, "AdvanceMonitorPane", *request, response);
+}
+
 }  // namespace intercom

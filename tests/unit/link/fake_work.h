@@ -1,6 +1,7 @@
 #ifndef PI_INTERCOM_TESTS_UNIT_LINK_FAKE_WORK_H_
 #define PI_INTERCOM_TESTS_UNIT_LINK_FAKE_WORK_H_
 
+#include "intercom/v1/monitor.grpc.pb.h"
 #include "intercom/v1/work.grpc.pb.h"
 
 namespace intercom {
@@ -32,6 +33,24 @@ class FakeWork : public v1::WorkService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ReportHandoffRequest* request,
       v1::ReportHandoffResponse* response) override;
+
+ private:
+  FakeBroker& broker_;
+};
+
+// The same for its MonitorPaneService.
+class FakeMonitorPanes : public v1::MonitorPaneService::CallbackService {
+ public:
+  explicit FakeMonitorPanes(FakeBroker& broker) : broker_(broker) {}
+
+  grpc::ServerUnaryReactor* ClaimMonitorPane(
+      grpc::CallbackServerContext* context,
+      const v1::ClaimMonitorPaneRequest* request,
+      v1::ClaimMonitorPaneResponse* response) override;
+  grpc::ServerUnaryReactor* AdvanceMonitorPane(
+      grpc::CallbackServerContext* context,
+      const v1::AdvanceMonitorPaneRequest* request,
+      v1::AdvanceMonitorPaneResponse* response) override;
 
  private:
   FakeBroker& broker_;

@@ -155,6 +155,16 @@ TEST_F(ConfigDeskTest, MailToAnEntryThatIsGoneExpiresUnlessItComesBack) {
   EXPECT_THAT(NoticesOf(coordinator_, "EXPIRED"), SizeIs(1));
 }
 
+TEST_F(ConfigDeskTest, MailToOneThatACopyOfTheWorkspaceNamesDoesNotExpire) {
+  EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
+  const std::string original = std::exchange(root_, dir_ / "copy");
+  WriteConfig(root_, ReadText(ConfigPath(original)));
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  WriteConfig(root_, ConfigText({{"c-1", "Coordinator"}}));
+  EXPECT_THAT(ReadConfigNow(), IsOk());
+  EXPECT_FALSE(RecordOf("c-1/e1").has_expires_at());
+}
+
 TEST_F(ConfigDeskTest, AQueuedChangeOfADeadGenerationIsRefused) {
   const std::string before = Config();
   Answer<absl::StatusOr<v1::SetMultiplexerResponse>> set;

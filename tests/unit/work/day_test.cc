@@ -420,6 +420,7 @@ class DayTest : public WatchRig, public ::testing::WithParamInterface<int> {
   Retention retention_{{history_, ask_store_, job_store_, run_store_,
                         note_store_, session_store_},
                        observations_,
+                       abandoned_,
                        roster_,
                        clock_};
   std::string cursor_;

@@ -329,7 +329,7 @@ TEST_F(EventFeedTest, OfMailOfAnEarlierBrokerItKnowsWhatIsOffered) {
   // A broker that has accepted nothing.
   EventLog log("next");
   Metrics metrics(clock_);
-  EventFeed feed(log, metrics, roster_, runs_, fences_, clock_, [] {});
+  EventFeed feed(log, metrics, roster_, mirror_, runs_, fences_, clock_, [] {});
   dispatcher_.SetWatchers(
       {[&](const DeliveryNews& news) { feed.OnDelivery(news); },
        [&](const v1::DeliveryRecord& record) { feed.OnOffered(record); }});
@@ -350,7 +350,7 @@ TEST_F(EventFeedTest, OfMailOfAnEarlierBrokerItKnowsWhatIsOffered) {
 TEST_F(EventFeedTest, OfMailThatItDoesNotKnowItSaysWhatTheChangeSays) {
   EventLog log("next");
   Metrics metrics(clock_);
-  EventFeed feed(log, metrics, roster_, runs_, fences_, clock_, [] {});
+  EventFeed feed(log, metrics, roster_, mirror_, runs_, fences_, clock_, [] {});
   DeliveryNews news;
   news.delivery_id = "c-1/m-1";
   news.before.state = v1::DELIVERY_STATE_INJECTED;

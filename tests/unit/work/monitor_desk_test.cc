@@ -55,16 +55,16 @@ class MonitorDeskTest : public WorkRig {
     return CallOn(monitors_, &MonitorDesk::Advance, CallOf(session), request);
   }
   Stage::Stage StageNow() {
-    return OnState([&] { return store_.Find(root_).value()->stage; });
+    return OnState([&] { return monitor_panes_.Find(root_).value()->stage; });
   }
-  void Observe(const std::string& id) {
-    runner_->PostTask([&] { monitors_.OnObserved(id); });
+  void Observe(const std::string& id,
+               std::shared_ptr<const void> watch = nullptr) {
+    runner_->PostTask([&] { monitors_.OnObserved(id, watch); });
     Sync();
     Sync();
   }
 
-  MonitorPaneStore store_{runner_->database()};
-  MonitorDesk monitors_{*runner_, workspaces_, roster_, store_, clock_};
+  MonitorDesk monitors_{*runner_, workspaces_, roster_, monitor_panes_, clock_};
 };
 
 TEST_F(MonitorDeskTest, NobodyOpensOneBeforeThereIsAWorker) {
@@ -147,6 +147,20 @@ TEST_F(MonitorDeskTest, TheMonitorItselfProvesThatItRuns) {
   EXPECT_THAT(Advance(host, "k-1", Stage::STAGE_SUBMITTED), IsOk());
   EXPECT_EQ(StageNow(), Stage::STAGE_OBSERVED);
   EXPECT_EQ(Claim(host, "k-2").pane().pane().pane(), "%7");
+}
+
+// Its opener died before it could say where the pane is.
+TEST_F(MonitorDeskTest, AMonitorThatWatchesIsThereWhateverWasLookedFor) {
+  const TestSession host = JoinIn(getpid());
+  Claim(host, "k-1");
+  auto watch = std::make_shared<int>();
+  Observe("k-1", watch);
+  Detach(host);
+  const TestSession next = JoinIn(1);
+  EXPECT_FALSE(Claim(next, "k-2").open());
+  EXPECT_FALSE(Claim(next, "k-3", "k-1").open());
+  watch.reset();
+  EXPECT_TRUE(Claim(next, "k-4", "k-1").open());
 }
 
 TEST_F(MonitorDeskTest, AStageNeverGoesBackAndAnothersClaimIsNoBodysToMove) {

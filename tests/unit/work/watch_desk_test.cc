@@ -1,6 +1,9 @@
 // Who may watch, how many, and how it ends.
 #include "broker/work/watch_desk.h"
 
+#include <set>
+
+#include "broker/domain/identity.h"
 #include "tests/support/watch_rig.h"
 
 namespace intercom {
@@ -117,17 +120,58 @@ TEST_F(WatchDeskTest, AWatchThatWasGivenUpIsForgotten) {
 
 TEST_F(WatchDeskTest, AMonitorSaysInWhichPaneItRuns) {
   std::vector<std::string> claims;
-  watches_.SetOnClaim(
-      [&](const std::string& claim) { claims.push_back(claim); });
+  std::weak_ptr<const void> running;
+  watches_.SetOnClaim([&](const std::string& claim, auto watch) {
+    claims.push_back(claim);
+    running = std::move(watch);
+  });
   v1::WatchOverviewRequest request;
   request.set_monitor_claim_id("claim-1");
-  Answer<absl::StatusOr<std::shared_ptr<Watch<v1::WatchOverviewResponse>>>>
-      begun;
-  watches_.WatchOverview(
-      Person(), request, [] {}, begun.Callback());
-  ASSERT_THAT(begun.Wait(), IsOk());
+  {
+    Answer<absl::StatusOr<std::shared_ptr<Watch<v1::WatchOverviewResponse>>>>
+        begun;
+    watches_.WatchOverview(
+        Person(), request, [] {}, begun.Callback());
+    const auto watch = begun.Wait();
+    ASSERT_THAT(watch, IsOk());
+    Sync();
+    EXPECT_THAT(claims, ElementsAre("claim-1"));
+    EXPECT_FALSE(running.expired());
+  }
+  EXPECT_TRUE(running.expired());
+}
+
+TEST_F(WatchDeskTest, MailToAWorkspaceIsAnEventOfItWhoeverSentIt) {
+  WriteTeam();
+  Join("c-1");
+  const TestSession worker = Join("w-1");
+  const TestSession peer = AttachPeer("p-1");
+  AttachPeer("p-2");
+  auto events = TryWatchEvents("", root_);
+  ASSERT_THAT(events, IsOk());
+  events->TakeAll();
+  ASSERT_THAT(Send(Person(), "Reviewer", Message("e1"), root_), IsOk());
+  ASSERT_THAT(Send(Person(), "Reviewer", Question("q1"), root_), IsOk());
+  Detach(worker);
+  ASSERT_THAT(Send(Person(), "Reviewer", Message("e2"), root_), IsOk());
+  v1::SendRequest elsewhere;
+  *elsewhere.mutable_envelope() = Message("e3");
+  elsewhere.set_to("p-2");
+  elsewhere.set_reach(v1::REACH_ACCOUNT);
+  RecordAnswer sent;
+  mail_.Send(CallOf(peer), elsewhere, sent.Callback());
+  ASSERT_THAT(sent.Wait(), IsOk());
   Sync();
-  EXPECT_THAT(claims, ElementsAre("claim-1"));
+  std::set<std::string> told;
+  for (const auto& event : events->TakeAll()) {
+    EXPECT_EQ(event.workspace_root(), root_);
+    if (event.has_ask()) told.insert("ask");
+    if (event.has_delivery()) {
+      told.insert(ParseDeliveryId(event.delivery().delivery().delivery_id())
+                      ->envelope_id);
+    }
+  }
+  EXPECT_THAT(told, ElementsAre("ask", "e1", "e2", "q1"));
 }
 
 }  // namespace
