@@ -307,6 +307,20 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
         "into the file, or have a person confirm the change with: intercom "
         "coordinator take");
   }
+  // Not after a break, when its coordinator may come back in a moment.
+  if (workspace != nullptr && attachment.role == v1::ROLE_ANONYMOUS &&
+      attachment.hello.previous_session_token().empty() &&
+      roster_.PresenceOf(workspace->coordinator_session_id).presence ==
+          v1::PRESENCE_AWAY) {
+    welcome.add_notices(
+        "the coordinator of " + workspace->root +
+        " is away, and this session "
+        "is another one: anonymous, until it is given a role. To go on with "
+        "the coordinator: pi --session " +
+        workspace->coordinator_session_id +
+        ". To have another one, name it in config.json and run: intercom "
+        "coordinator take");
+  }
   return welcome;
 }
 

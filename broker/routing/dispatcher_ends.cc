@@ -322,9 +322,9 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
                                     std::string_view topic,
                                     std::string_view what, Effects& effects) {
   const v1::Origin origin = record.sender().origin();
-  // Notices make no notices, and a person reads `intercom status`.
+  // Notices make no notices, and a client has no mailbox.
   if (record.envelope().kind() == v1::ENVELOPE_KIND_NOTICE ||
-      (origin != v1::ORIGIN_SESSION && origin != v1::ORIGIN_SHELL)) {
+      origin == v1::ORIGIN_BROKER || origin == v1::ORIGIN_CLIENT) {
     return absl::OkStatus();
   }
   const std::string to =
@@ -342,7 +342,8 @@ absl::Status Dispatcher::TellSender(const v1::DeliveryRecord& record,
     return absl::OkStatus();
   }
   Recipient sender{record.sender().session_id(), record.sender().name(), {}};
-  if (record.sender().role() != v1::ROLE_COORDINATOR &&
+  if (origin != v1::ORIGIN_PERSON &&
+      record.sender().role() != v1::ROLE_COORDINATOR &&
       record.sender().role() != v1::ROLE_WORKER) {
     sender.expires_after = kUnconfiguredKept;
   }

@@ -20,8 +20,7 @@ constexpr size_t kMaxNamed = 8;
 absl::Status UnknownTarget(const std::string& reply_to) {
   return Error(
       absl::StatusCode::kNotFound, "UNKNOWN_REPLY_TARGET",
-      "no message with the id " + QuotedLine(reply_to, 400) +
-          " was sent to this session" +
+      "no message with the id " + QuotedLine(reply_to, 400) + " came to you" +
           (reply_to.size() < kMinIdPrefix ? "; give at least 6 characters of it"
                                           : "") +
           ". Nothing was sent");
@@ -199,7 +198,7 @@ std::optional<AskRow> AnswerFinder::Choose(
   if (pending.size() == 1) return pending.front();
   std::optional<AskRow> awaited;
   for (const AskRow& ask : pending) {
-    if (!ask.open() || !waits_.IsAwaited(ask.delivery_id)) continue;
+    if (!ask.open() || !waits_.IsWanted(ask.delivery_id)) continue;
     if (awaited.has_value()) return std::nullopt;
     awaited = ask;
   }

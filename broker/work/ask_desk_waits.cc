@@ -166,7 +166,7 @@ void AskDesk::ListAsks(CallerEvidence evidence, v1::ListAsksRequest request,
 
 absl::StatusOr<v1::Ask> AskDesk::Describe(const AskRow& ask) const {
   INTERCOM_ASSIGN_OR_RETURN(v1::Ask told, asks_.Describe(ask));
-  told.set_awaited(ask.open() && waits_.IsAwaited(ask.delivery_id));
+  told.set_awaited(ask.open() && waits_.IsWanted(ask.delivery_id));
   INTERCOM_ASSIGN_OR_RETURN(const auto status,
                             deliveries_.FindStatus(ask.delivery_id));
   if (!status.has_value()) return told;
@@ -217,7 +217,7 @@ absl::StatusOr<std::vector<AskDesk::OpenAsk>> AskDesk::AllOpen() const {
   INTERCOM_ASSIGN_OR_RETURN(auto rows, asks_.AllOpen());
   std::vector<OpenAsk> open;
   for (AskRow& row : rows) {
-    const auto until = waits_.AwaitedUntil(row.delivery_id);
+    const auto until = waits_.WantedUntil(row.delivery_id);
     open.push_back({std::move(row), until});
   }
   return open;

@@ -1,5 +1,7 @@
 #include "broker/work/ask_waits.h"
 
+#include "broker/domain/identity.h"
+
 namespace intercom {
 
 void AskWaits::Open(const Opened& ask) {
@@ -23,16 +25,25 @@ bool AskWaits::IsAwaited(std::string_view id) const {
   return known == nullptr || IsAwaited(*known);
 }
 
+bool AskWaits::IsWanted(std::string_view id) const {
+  const Known* known = Find(id);
+  return known == nullptr || IsPersonSessionId(known->asker) ||
+         IsAwaited(*known);
+}
+
 bool AskWaits::HasWaiters(std::string_view id) const {
   const Known* known = Find(id);
   return known != nullptr && !known->waiters.empty();
 }
 
-std::optional<absl::Duration> AskWaits::AwaitedUntil(
-    std::string_view id) const {
+std::optional<absl::Duration> AskWaits::WantedUntil(std::string_view id) const {
   const Known* known = Find(id);
-  if (known == nullptr || !IsAwaited(*known)) return std::nullopt;
-  return known->waiters.empty() ? known->lapses_at : absl::InfiniteDuration();
+  if (known == nullptr) return std::nullopt;
+  if (!known->waiters.empty() || IsPersonSessionId(known->asker)) {
+    return absl::InfiniteDuration();
+  }
+  if (!IsAwaited(*known)) return std::nullopt;
+  return known->lapses_at;
 }
 
 bool AskWaits::Await(std::string_view id, int64_t ticket, Done done) {

@@ -52,10 +52,12 @@ class AskWaits {
   // Whether somebody waits for its reply, or did a moment ago. True for an ask
   // that is not known: it opens in this very moment.
   bool IsAwaited(std::string_view id) const;
+  // The same, and of a person's always: the answer finds them in their mailbox.
+  bool IsWanted(std::string_view id) const;
   bool HasWaiters(std::string_view id) const;
-  // Until when an ask that is known counts as awaited, in steady time: without
-  // end while somebody waits. nullopt if it does not.
-  std::optional<absl::Duration> AwaitedUntil(std::string_view id) const;
+  // Until when an ask that is known is wanted, in steady time: without end
+  // while somebody waits. nullopt if it is not.
+  std::optional<absl::Duration> WantedUntil(std::string_view id) const;
 
   // Adds who waits for an ask that is known. False if its asker has too many.
   bool Await(std::string_view id, int64_t ticket, Done done);

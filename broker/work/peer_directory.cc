@@ -235,7 +235,9 @@ std::string PeerDirectory::DirectoryOf(std::string_view session_id) const {
 PeerTarget PeerDirectory::TargetOf(const PeerCandidate& candidate) const {
   PeerTarget target;
   target.session_id = std::string(candidate.session_id);
-  target.name = std::string(Trimmed(candidate.name));
+  // As it is listed.
+  target.name = std::string(Trimmed(
+      IsBlank(candidate.own_name) ? candidate.name : candidate.own_name));
   // One that is being reloaded is there again in a moment.
   target.attached = candidate.presence != v1::PRESENCE_AWAY;
   const auto workspace = mirror_.Find(candidate.workspace_root);

@@ -1,5 +1,6 @@
 #include "broker/roster/registrar.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -54,6 +55,24 @@ TEST_F(RegistrarTest, TheFirstSessionOfADirectoryCreatesItsWorkspace) {
   EXPECT_TRUE(welcome.workspace_created());
   EXPECT_EQ(welcome.workspace_root(), root_);
   EXPECT_TRUE(fs::exists(ConfigPath(root_)));
+}
+
+TEST_F(RegistrarTest, WhoComesWhileTheCoordinatorIsAwayIsToldWhereItIs) {
+  const auto is_told = [](const TestSession& session) {
+    const auto notices = Notices(session.link->welcome());
+    return std::any_of(notices.begin(), notices.end(), [](const auto& notice) {
+      return notice.find("pi --session c-1") != std::string::npos;
+    });
+  };
+  const TestSession coordinator = Attach("c-1");
+  EXPECT_FALSE(is_told(Attach("x-1")));
+  Detach(coordinator);
+  EXPECT_TRUE(is_told(Attach("x-2")));
+  // Back after a break of its link.
+  v1::Hello hello = HelloOf("x-3");
+  hello.set_previous_session_token("token");
+  EXPECT_FALSE(is_told(*TryAttach(hello)));
+  EXPECT_FALSE(is_told(Attach("c-1")));
 }
 
 TEST_F(RegistrarTest, RolesComeFromTheConfig) {

@@ -452,7 +452,7 @@ TEST_F(DispatcherEndsTest, WhatIsOnItsWayDoesNotKeepTheRestFromExpiring) {
   EXPECT_EQ(RecordOf("alice/s0-0").end(), v1::DELIVERY_END_UNSPECIFIED);
 }
 
-TEST_F(DispatcherEndsTest, APersonIsNotToldByMail) {
+TEST_F(DispatcherEndsTest, APersonIsToldInTheirMailbox) {
   v1::Sender person;
   person.set_session_id("person:1000");
   person.set_origin(v1::ORIGIN_PERSON);
@@ -463,7 +463,24 @@ TEST_F(DispatcherEndsTest, APersonIsNotToldByMail) {
   dispatcher_.ExpireDue();
   Sync();
   EXPECT_EQ(RecordOf("person:1000/e1").end(), v1::DELIVERY_END_EXPIRED);
-  EXPECT_EQ(MailboxOf("person:1000").envelopes, 0);
+  EXPECT_EQ(MailboxOf("person:1000").envelopes, 1);
+  // There it waits until it is read.
+  Advance(10 * kUnconfiguredKept);
+  dispatcher_.ExpireDue();
+  Sync();
+  EXPECT_EQ(MailboxOf("person:1000").envelopes, 1);
+}
+
+TEST_F(DispatcherEndsTest, AClientIsNotToldByMail) {
+  v1::Sender client = SenderNamed("client:1");
+  client.set_origin(v1::ORIGIN_CLIENT);
+  EXPECT_THAT(
+      PostAccept(Message("e1"), client, {"bob", "Bob", absl::Hours(24)}).Wait(),
+      IsOk());
+  Advance(absl::Hours(24));
+  dispatcher_.ExpireDue();
+  Sync();
+  EXPECT_EQ(MailboxOf("client:1").envelopes, 0);
 }
 
 // --- Notices

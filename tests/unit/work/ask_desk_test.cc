@@ -509,6 +509,17 @@ TEST_F(AskDeskTest, AReplyThatIsTakenBackLeavesTheQuestionOpen) {
 
 // --- What the asked session is told
 
+TEST_F(AskDeskTest, APersonsAskIsAwaitedUntilItsEndWhoeverWaits) {
+  EXPECT_THAT(Send(Person(), "Builder", Question("a1"), root_), IsOk());
+  Pass(absl::Seconds(30));
+  const auto frames = builder_.link->Of(v1::AttachResponse::kPendingAsks);
+  EXPECT_TRUE(frames.back().pending_asks().asks(0).awaited());
+  // Its answer goes to the mailbox at once.
+  EXPECT_THAT(Reply(builder_, "r1"), IsOk());
+  EXPECT_NE(RecordOf("w-2/r1").wait_reason(), v1::WAIT_REASON_AWAITED);
+  EXPECT_THAT(Told(builder_).back(), IsEmpty());
+}
+
 TEST_F(AskDeskTest, ARecipientIsToldWhatWaitsForItsAnswer) {
   EXPECT_THAT(Told(builder_), IsEmpty());
   EXPECT_THAT(Send(CallOf(planner_), "Builder", Question("a1", "Which\none?")),
