@@ -2,8 +2,8 @@ import { isObject, type JsonObject, type RunEvent } from "./contract.ts";
 import { RunFigures } from "./run-figures.ts";
 import { intercomDetails } from "./session-entries.ts";
 
-/** How an answer ends after which nothing goes on by itself. */
-const COMPLETE: ReadonlySet<unknown> = new Set(["stop", "length"]);
+/** How an answer ends after which nothing goes on by itself: input then begins something else. */
+export const COMPLETE: ReadonlySet<unknown> = new Set(["stop", "length"]);
 
 /** What the session's entries hold of one run. */
 export interface RunEntries {
@@ -33,7 +33,7 @@ export function entriesOfRun(entries: readonly unknown[], deliveryId: string, in
 	return { after, mayGrow: !isInherited };
 }
 
-/** Done where the last answer that came of the envelope is complete, else interrupted. Input after a complete answer began something else. */
+/** Done where the last answer that came of the envelope is complete, else interrupted. */
 export function outcomeOf(after: readonly unknown[], whyNot = "the session ended before it had settled"): Omit<RunEvent, "deliveryId"> {
 	const figures = new RunFigures();
 	for (const entry of after) {

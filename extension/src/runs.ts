@@ -1,7 +1,7 @@
 import { contentText } from "./content-text.ts";
 import { isObject, type OpenRun, type RunEvent } from "./contract.ts";
 import { RunFigures } from "./run-figures.ts";
-import { entriesOfRun, outcomeOf } from "./run-entries.ts";
+import { COMPLETE, entriesOfRun, outcomeOf } from "./run-entries.ts";
 import type { Timers } from "./timers.ts";
 
 /** How many ends are kept for an agent that is not there. The session's entries tell of older ones. */
@@ -32,8 +32,8 @@ interface End {
 }
 
 /**
- * Follows the runs that this session works on: each from its envelope on until the host settles, and with it all that came
- * into the same run of the host. Its end is told once, and again whenever the agent says that it waits for it still. What
+ * Follows the runs that this session works on: each from its envelope on until a complete answer, that is until the host
+ * settles or gets other input. What came before that answer is part of it. Its end is told once, and again whenever the agent says that it waits for it still. What
  * another process of the session did not live to tell is decided from the session's own entries.
  */
 export class Runs {
@@ -105,8 +105,13 @@ export class Runs {
 		for (const [deliveryId, { figures }] of this.#tracked) this.#tell({ deliveryId, event: "progress", ...figures.soFar(text) });
 	}
 
+	/** A message is final, whoever's it is. */
 	messageEnded(message: unknown): void {
-		for (const { figures } of this.#tracked.values()) figures.add(message);
+		const isInput = isObject(message) && (message.role === "user" || message.role === "custom");
+		for (const [deliveryId, run] of [...this.#tracked]) {
+			if (isInput && COMPLETE.has(run.figures.stopReason)) this.#end(deliveryId, run, "done");
+			else run.figures.add(message);
+		}
 	}
 
 	turnEnded(): void {

@@ -87,6 +87,13 @@ describe("the card of a message", () => {
 		assert.match(head({ name: "planner", origin: "shell" }), /✉ a shell of planner ·/);
 	});
 
+	test("says who was written to, of what a person sent from here", () => {
+		const to = { sessionId: "0193a002", name: "Builder", role: "", origin: "person" };
+		assert.match(screen(card({ kind: "sent", from: to }), 80)[0] ?? "", /→ Builder/);
+		assert.match(screen(card({ kind: "sent", from: { ...to, name: "" } }), 80)[0] ?? "", /→ session 0193a002/);
+		assert.match(screen(card({ kind: "sent", from: { ...to, sessionId: "person:1000" } }), 80)[0] ?? "", /→ a person/);
+	});
+
 	test("of an entry that an earlier version left is one line", () => {
 		const from = { sessionId: "alice", name: "Alice", role: "worker", origin: "session" };
 		const old = { content: "Alice:\n> hi", details: { intercom: { deliveryId: "alice/m1", envelopeId: "m1", from, summary: "hi" } } };

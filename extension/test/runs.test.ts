@@ -134,6 +134,41 @@ describe("a run", () => {
 		assert.equal(bench.last.usage?.input, 100);
 	});
 
+	test("ends with its own answer where the host goes on with other input", () => {
+		for (const input of [{ role: "user", content: "something else" }, { role: "custom", customType: "note", content: "fyi" }]) {
+			const bench = new Bench();
+			bench.hands("a");
+			bench.starts();
+			bench.answers("looking", { stopReason: "toolUse" });
+			bench.runs.messageEnded(input);
+			bench.endsTurn();
+			bench.answers("all done");
+			bench.endsTurn();
+			assert.deepEqual(bench.kinds, ["progress a", "progress a"]);
+			bench.runs.messageEnded(input);
+			assert.deepEqual([bench.last.event, bench.last.text, bench.last.turns, bench.last.usage?.input], ["done", "all done", 2, 200]);
+			bench.answers("noted");
+			bench.endsTurn();
+			bench.settles();
+			assert.deepEqual(bench.kinds, ["progress a", "progress a", "done a"]);
+		}
+	});
+
+	test("that waits behind another has its own result, turns and tokens", () => {
+		const bench = new Bench();
+		bench.hands("a");
+		bench.hands("b");
+		bench.starts();
+		bench.answers("result of a");
+		bench.endsTurn();
+		bench.shows();
+		bench.answers("result of b");
+		bench.endsTurn();
+		bench.settles();
+		const ends = bench.events.filter(({ event }) => event === "done");
+		assert.deepEqual(ends.map(({ deliveryId, text, turns, usage }) => [deliveryId, text, turns, usage?.input]), [["alice/a", "result of a", 1, 100], ["alice/b", "result of b", 1, 100]]);
+	});
+
 	test("is none where a delivery opens none", () => {
 		const bench = new Bench();
 		bench.inbox.deliver(delivery("a"));
@@ -313,21 +348,6 @@ describe("a run", () => {
 		assert.deepEqual(bench.kinds, ["progress a", "progress a", "progress b", "done a", "done b"]);
 		const [a, b] = bench.events.slice(-2);
 		assert.deepEqual([a?.text, b?.text, a?.turns, b?.turns, a?.usage?.input, b?.usage?.input], ["both are done", "both are done", 2, 1, 200, 100]);
-	});
-
-	test("that is steered in at a last turn prolongs the host's run, which settles both", () => {
-		const bench = new Bench();
-		bench.hands("a");
-		bench.starts();
-		bench.hands("b");
-		bench.answers("a is done");
-		bench.endsTurn();
-		bench.shows();
-		assert.deepEqual(bench.kinds, ["progress a"]);
-		bench.answers("b is done, too");
-		bench.endsTurn();
-		bench.settles();
-		assert.deepEqual(bench.events.slice(-2).map(({ event, text }) => [event, text]), [["done", "b is done, too"], ["done", "b is done, too"]]);
 	});
 
 	test("that the host lost before it was in the session has not begun", () => {

@@ -4,7 +4,7 @@ import type { PendingAsk } from "../contract.ts";
 import { type EntryDetails, intercomDetails } from "../session-entries.ts";
 import type { Colours } from "./folded.ts";
 import { plainLine, plainLines, shownName } from "./plain.ts";
-import { count, homePath, localTime, senderOf } from "./words.ts";
+import { count, homePath, localTime, nameOf, senderOf } from "./words.ts";
 
 const FOLDED_LINES = 4;
 const HINT_LINES = 2;
@@ -61,7 +61,8 @@ export class MessageCard implements Component {
 		const { colours, home } = this.#place;
 		const details = this.#details;
 		const kind = details?.kind ?? "";
-		const name = details === undefined ? "intercom" : senderOf(details.from);
+		// Of what was sent from here it is the recipient.
+		const name = details === undefined ? "intercom" : kind === "sent" ? nameOf(details.from) : senderOf(details.from);
 		// What is cut in a narrow terminal comes last.
 		const where = this.#isWords() ? homePath(details?.from.directory ?? "", home) : "";
 		const facts = [this.#waits(), this.#time(), shownName(details?.runId ?? "", 40), shownName(details?.from.role ?? "", 20), where].filter((fact) => fact !== "");
