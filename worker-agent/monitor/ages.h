@@ -2,6 +2,7 @@
 #define PI_INTERCOM_WORKER_AGENT_MONITOR_AGES_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -30,6 +31,16 @@ class Ages {
   }
   std::string Of(const google::protobuf::Timestamp& time) {
     return Of(FromProto(time));
+  }
+
+  // Whole minutes since then.
+  int64_t MinutesSince(const google::protobuf::Timestamp& time) {
+    const absl::Duration age =
+        std::max(now_ - FromProto(time), absl::ZeroDuration());
+    const int64_t minutes = age / absl::Minutes(1);
+    until_change_ =
+        std::min(until_change_, (minutes + 1) * absl::Minutes(1) - age);
+    return minutes;
   }
 
   // Over a minute ago: no news any more.

@@ -21,7 +21,7 @@ std::string ProblemOf(const absl::Status& status) {
   }
   if (reason == "DRAINING") return "The broker has left";
   if (reason == "NO_WORKSPACE") {
-    return MessageOf(status) + ". Press a for all workspaces";
+    return "There is no workspace here. Press a for all workspaces";
   }
   if (absl::IsUnimplemented(status)) {
     return "The broker is older than this monitor. Replace it with: intercom "
@@ -46,6 +46,8 @@ Monitor::~Monitor() { gate_->Close(); }
 
 void Monitor::Resize(ScreenSize size) {
   size_ = size;
+  // What the terminal shows now is not known.
+  is_drawn_ = false;
   if (!streams_.has_value()) {
     streams_.emplace(
         options_.home, runner_, random_,

@@ -52,8 +52,10 @@ std::vector<Line> DetailsPane(const MonitorModel& model, size_t width,
 // The message that was asked for.
 std::vector<Line> BodyPane(const MonitorModel& model, size_t width);
 
-// Messages a minute and how long they took, the last hour.
-Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width);
+// Messages a minute and how long they took, the last hour. It goes on while no
+// overview comes.
+Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width,
+                 Ages& ages);
 
 // The keys, and `notes` below them.
 std::vector<Line> HelpPane(size_t width, const std::vector<std::string>& notes);

@@ -187,7 +187,7 @@ ScreenText ComposeScreen(const MonitorModel& model, absl::Time now,
   screen.extent = body.extent();
   if (has_traffic) {
     lines.push_back(Line().FitTo(width));
-    lines.push_back(TrafficLine(*model.overview(), width));
+    lines.push_back(TrafficLine(*model.overview(), width, ages));
   }
   if (!model.problem().empty() && !model.shows_help()) {
     for (size_t i = body_begins; i < lines.size(); ++i) lines[i].faded = true;

@@ -32,10 +32,13 @@ StyledText JobWord(const v1::Job& job) {
   }
 }
 
-// When there was last a sign of it. Unset where there never was.
+// When there was last a sign of it: of one that is attached, when it came or
+// said what it does. Unset where there never was.
 google::protobuf::Timestamp LastSign(const v1::SessionOverview& session) {
   const google::protobuf::Timestamp& activity = session.last_activity().at();
-  const google::protobuf::Timestamp& seen = session.last_seen_at();
+  const google::protobuf::Timestamp& seen =
+      IsAttached(session.entry()) ? session.entry().presence_since()
+                                  : session.last_seen_at();
   return FromProto(activity) > FromProto(seen) ? activity : seen;
 }
 

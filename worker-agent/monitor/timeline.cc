@@ -168,13 +168,18 @@ bool Timeline::Add(const v1::WatchEventsResponse& event) {
 
 void Timeline::Fill(const v1::ListDeliveriesResponse& before) {
   for (const v1::DeliverySummary& delivery : before.deliveries()) {
-    if (items_.size() >= kMost) break;
-    if (Find(delivery.delivery_id()).has_value()) continue;
-    items_.push_back(ItemOf(delivery));
+    TimelineItem item = ItemOf(delivery);
+    const std::optional<size_t> old = Find(item.id);
+    if (!old.has_value()) {
+      items_.push_back(std::move(item));
+    } else if (item.at > items_[*old].at) {
+      items_[*old] = std::move(item);
+    }
   }
   std::stable_sort(
       items_.begin(), items_.end(),
       [](const TimelineItem& a, const TimelineItem& b) { return a.at > b.at; });
+  if (items_.size() > kMost) items_.resize(kMost);
 }
 
 std::optional<size_t> Timeline::Find(const std::string& id) const {

@@ -37,8 +37,8 @@ class Timeline {
 
   // False if it is nothing to show.
   bool Add(const v1::WatchEventsResponse& event);
-  // What was before the first event: the newest first. What is there already
-  // and newer stays.
+  // What was before the first event, or while none could be read. What is there
+  // already and as new stays.
   void Fill(const v1::ListDeliveriesResponse& before);
   void Clear() { items_.clear(); }
 

@@ -39,14 +39,29 @@ std::string LastSparks(std::vector<std::optional<double>> values,
   return Sparks(values);
 }
 
+bool HasTraffic(const v1::TrafficMinute& minute) {
+  return minute.messages() > 0 || minute.has_median_latency();
+}
+
 }  // namespace
 
-Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width) {
+Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width,
+                 Ages& ages) {
   std::vector<std::optional<double>> messages;
   std::vector<std::optional<double>> latencies;
   int32_t peak = 0;
   std::optional<absl::Duration> median;
-  for (const v1::TrafficMinute& minute : overview.minutes()) {
+  std::vector<v1::TrafficMinute> minutes(overview.minutes().begin(),
+                                         overview.minutes().end());
+  if (std::any_of(minutes.begin(), minutes.end(), HasTraffic)) {
+    const auto passed = std::min<size_t>(
+        static_cast<size_t>(ages.MinutesSince(overview.at())), kMinutes);
+    minutes.erase(minutes.begin(),
+                  minutes.begin() +
+                      static_cast<ptrdiff_t>(std::min(passed, minutes.size())));
+    minutes.resize(minutes.size() + passed);
+  }
+  for (const v1::TrafficMinute& minute : minutes) {
     messages.emplace_back(minute.messages());
     peak = std::max(peak, minute.messages());
     if (!minute.has_median_latency()) {
@@ -56,8 +71,7 @@ Line TrafficLine(const v1::WatchOverviewResponse& overview, size_t width) {
     median = FromProtoDuration(minute.median_latency());
     latencies.emplace_back(absl::ToDoubleSeconds(*median));
   }
-  const int32_t present =
-      overview.minutes().empty() ? 0 : overview.minutes().rbegin()->messages();
+  const int32_t present = minutes.empty() ? 0 : minutes.back().messages();
   const std::string rate =
       std::to_string(present) + "/min, peak " + std::to_string(peak);
   const std::string wait = median.has_value() ? LatencyText(*median) : "-";

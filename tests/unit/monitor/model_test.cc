@@ -164,12 +164,24 @@ TEST_F(MonitorModelTest, WhatIsListedDoesNotReplaceWhatHappenedSince) {
   EXPECT_EQ(model_.timeline().items()[0].state, "replied");
 }
 
+// The list comes again when the broker was away, and events of it are lost.
+TEST_F(MonitorModelTest, WhatIsListedReplacesWhatIsOlder) {
+  model_.ApplyEvent(Event(-1000, "d12", v1::DELIVERY_STATE_ACCEPTED));
+  model_.ApplyDeliveries(SampleTeam::Deliveries());
+  EXPECT_THAT(model_.timeline().items(), SizeIs(7));
+  EXPECT_EQ(model_.timeline().items()[0].id, "d12");
+  EXPECT_EQ(model_.timeline().items()[0].state, "injected");
+}
+
 TEST_F(MonitorModelTest, TheTimelineIsBounded) {
   for (int i = 0; i < 600; ++i) {
     model_.ApplyEvent(
-        Event(i, "d" + std::to_string(i), v1::DELIVERY_STATE_SEEN));
+        Event(i - 5000, "e" + std::to_string(i), v1::DELIVERY_STATE_SEEN));
   }
   EXPECT_THAT(model_.timeline().items(), SizeIs(Timeline::kMost));
+  model_.ApplyDeliveries(SampleTeam::Deliveries());
+  EXPECT_THAT(model_.timeline().items(), SizeIs(Timeline::kMost));
+  EXPECT_EQ(model_.timeline().items()[0].id, "d12");
 }
 
 TEST_F(MonitorModelTest, TheSelectionInTheTimelineStaysWithItsMessage) {

@@ -56,6 +56,9 @@ class Drawn {
     MutexLock lock(mu_);
     return draws_;
   }
+  bool DrewMoreThan(int count) {
+    return Until([&] { return draws_ > count; });
+  }
   bool is_over() {
     MutexLock lock(mu_);
     return over_;
@@ -178,6 +181,17 @@ TEST_F(MonitorTest, WithoutAChangeNothingIsDrawn) {
   EXPECT_EQ(drawn_.draws(), before + 1);
 }
 
+// Ctrl-L and a new size: what the terminal shows is not known.
+TEST_F(MonitorTest, TheScreenIsDrawnAnewThoughItIsTheSame) {
+  fake_->SetOverview(CalmOverview());
+  Begin();
+  ASSERT_TRUE(drawn_.Shows("Builder"));
+  ASSERT_TRUE(drawn_.Shows("Nothing was sent yet."));
+  const int before = drawn_.draws();
+  loop_.Do([this] { monitor_->Resize({.rows = 30, .columns = 100}); });
+  EXPECT_TRUE(drawn_.DrewMoreThan(before));
+}
+
 TEST_F(MonitorTest, AnAgeThatReadsDifferentlyIsDrawn) {
   v1::WatchOverviewResponse overview = CalmOverview();
   *overview.mutable_workspaces(0)
@@ -253,8 +267,8 @@ TEST_F(MonitorTest, ADirectoryWithoutAWorkspaceIsSaidWithTheWayOut) {
   fake_->EndStreams(Error(absl::StatusCode::kNotFound, "NO_WORKSPACE",
                           "there is no workspace in /tmp"));
   Begin();
-  EXPECT_TRUE(drawn_.Shows(
-      "there is no workspace in /tmp. Press a for all workspaces"));
+  EXPECT_TRUE(
+      drawn_.Shows("There is no workspace here. Press a for all workspaces"));
   fake_->Accept();
   fake_->SetOverview(CalmOverview());
   Press(MonitorKey::kAll);

@@ -31,9 +31,10 @@ class ScreenTextTest : public ::testing::Test {
     return ComposeScreen(model_, model_.Now(kStart + later),
                          {.rows = rows, .columns = columns}, about_);
   }
-  std::vector<std::string> Rows(size_t columns, size_t rows) {
+  std::vector<std::string> Rows(size_t columns, size_t rows,
+                                absl::Duration later = absl::ZeroDuration()) {
     std::vector<std::string> texts;
-    for (const Line& line : Compose(columns, rows).lines) {
+    for (const Line& line : Compose(columns, rows, later).lines) {
       texts.push_back(line.Text());
     }
     return texts;
@@ -413,6 +414,26 @@ TEST_F(ScreenTextTest, TrafficIsDrawnToScale) {
       Rows(80, 24),
       Contains(AllOf(HasSubstr("▁▂▅█ 8/min, peak 8"),
                      EndsWith("Latency " + std::string(18, ' ') + "-"))));
+}
+
+TEST_F(ScreenTextTest, TrafficGoesOnWhileNoOverviewComes) {
+  v1::WatchOverviewResponse overview = Crowd(0);
+  overview.clear_minutes();
+  for (int i = 0; i < 60; ++i) {
+    overview.add_minutes()->set_messages(i == 59 ? 8 : 0);
+  }
+  Apply(overview);
+  EXPECT_EQ(Compose(80, 24).until_change, absl::Minutes(1));
+  EXPECT_THAT(Rows(80, 24, absl::Seconds(59)),
+              Contains(HasSubstr("▁▁█ 8/min, peak 8")));
+  EXPECT_THAT(Rows(80, 24, absl::Minutes(2)),
+              Contains(HasSubstr("█▁▁ 0/min, peak 8")));
+  EXPECT_THAT(Rows(80, 24, absl::Hours(2)),
+              Contains(HasSubstr("▁▁▁ 0/min, peak 0")));
+  // Then there is nothing to draw anew.
+  overview.mutable_minutes(59)->clear_messages();
+  Apply(overview);
+  EXPECT_EQ(Compose(80, 24).until_change, absl::InfiniteDuration());
 }
 
 TEST_F(ScreenTextTest, AnEmptyWorkspaceIsSaid) {
