@@ -83,9 +83,8 @@ std::string Parent(const std::string& directory) {
 
 absl::StatusOr<Discovery> FindRoot(FileSystem& files,
                                    const DiscoveryRequest& request) {
-  INTERCOM_ASSIGN_OR_RETURN(
-      std::string cwd,
-      Canonical(files, request.cwd, "the session's directory"));
+  INTERCOM_ASSIGN_OR_RETURN(std::string cwd,
+                            Canonical(files, request.cwd, "the directory"));
   Discovery none;
   none.cwd_canonical = cwd;
   if (request.mode == v1::WORKSPACE_MODE_NEVER) return none;

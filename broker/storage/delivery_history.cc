@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "broker/base/status_macros.h"
+#include "broker/domain/text_rules.h"
 #include "broker/storage/delivery_row.h"
 #include "broker/storage/mailbox_store.h"
 
@@ -121,10 +121,10 @@ int64_t LongBytesOf(const v1::Envelope& envelope) {
   return static_cast<int64_t>(bytes);
 }
 
-// `wanted` is in lower case.
+// `wanted` is folded.
 bool Contains(const v1::Envelope& envelope, const std::string& wanted) {
   const auto has = [&wanted](const std::string& text) {
-    return absl::AsciiStrToLower(text).find(wanted) != std::string::npos;
+    return FoldName(text).find(wanted) != std::string::npos;
   };
   if (wanted.empty() || has(envelope.text())) return true;
   return std::any_of(
@@ -154,7 +154,7 @@ absl::StatusOr<HistoryPage> DeliveryHistory::List(const HistoryFilter& filter) {
   INTERCOM_ASSIGN_OR_RETURN(Statement look, db_.Prepare(LookSqlOf(filter)));
   look.Bind(from, filter.max_looked_at, filter.session_id,
             filter.workspace_root);
-  const std::string wanted = absl::AsciiStrToLower(filter.containing);
+  const std::string wanted = FoldName(filter.containing);
   HistoryPage page;
   int looked_at = 0;
   int64_t bytes = 0;

@@ -26,7 +26,7 @@ struct HistoryFilter {
   // Only smaller sequences; with `oldest_first` only greater ones. 0: all.
   int64_t from_sequence = 0;
   int limit = 50;
-  // In the text or in an attachment's name, whatever its case in ASCII.
+  // In the text or in an attachment's name, whatever its case.
   std::string containing = {};
   std::set<v1::EnvelopeKind> kinds = {};
   // The furthest state of those that have not ended otherwise.

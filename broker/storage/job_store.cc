@@ -59,11 +59,13 @@ constexpr char kCountOpenSql[] =
 
 constexpr char kLatestSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
-    " FROM jobs ORDER BY created_at_us DESC, job_id LIMIT ?";
+    " FROM jobs ORDER BY (state < 8 OR state = 12) DESC, created_at_us DESC, "
+    "  job_id LIMIT ?";
 
 constexpr char kLatestInSql[] =
     "SELECT " INTERCOM_JOB_COLUMNS
-    " FROM jobs WHERE root = ? ORDER BY created_at_us DESC, job_id LIMIT ?";
+    " FROM jobs WHERE root = ? ORDER BY (state < 8 OR state = 12) DESC, "
+    "  created_at_us DESC, job_id LIMIT ?";
 
 // Whose a headless worker is, its launch alone tells.
 constexpr char kPruneSql[] =

@@ -94,7 +94,8 @@ class JobStore {
   absl::StatusOr<std::optional<JobRow>> LatestOf(std::string_view root,
                                                  std::string_view session_id,
                                                  v1::Job::Kind kind);
-  // The newest first: of a workspace, or of all where `root` is empty.
+  // Open ones first, then the newest: of a workspace, or of all where `root` is
+  // empty.
   absl::StatusOr<std::vector<JobRow>> Latest(std::string_view root, int limit);
 
   // Forgets at most `limit` jobs that ended before `before`, but for launches

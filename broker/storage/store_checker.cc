@@ -1,6 +1,7 @@
 #include "broker/storage/store_checker.h"
 
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,8 @@ int64_t BytesOf(const std::string& path) {
 }
 
 }  // namespace
+
+std::string SuspectPath(const std::string& path) { return path + ".suspect"; }
 
 StoreChecker::~StoreChecker() {
   Stop();
@@ -62,6 +65,7 @@ absl::StatusOr<StoreCheck> StoreChecker::Check(absl::Duration within) const {
   } else {
     return findings.status();
   }
+  if (!check.findings.empty()) std::ofstream(SuspectPath(path_)).flush();
   return check;
 }
 

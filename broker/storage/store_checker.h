@@ -29,6 +29,10 @@ struct StoreCheck {
   int schema_version = 0;
 };
 
+// The file that says, beside a store, that a check found damage in it: the next
+// OpenStore() looks at all of it and repairs it.
+std::string SuspectPath(const std::string& path);
+
 // Has SQLite check the store beside the broker's work: on a thread and a
 // connection of its own, which there are only for as long as it takes. While it
 // runs the log can't start over.

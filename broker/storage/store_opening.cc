@@ -14,6 +14,7 @@
 #include "broker/storage/meta_store.h"
 #include "broker/storage/migrator.h"
 #include "broker/storage/salvage.h"
+#include "broker/storage/store_checker.h"
 #include "broker/storage/transaction.h"
 
 namespace intercom {
@@ -33,6 +34,28 @@ absl::Status CheckPages(Database& db) {
     return Error(absl::StatusCode::kDataLoss, "STORAGE_CORRUPT",
                  absl::StrReplaceAll(check.String(0), {{"\n", " "}}));
   }
+  return absl::OkStatus();
+}
+
+// What CheckPages() does not see: indexes and constraints.
+absl::Status RepairSuspect(Database& db) {
+  const std::string mark = SuspectPath(db.path());
+  if (!std::filesystem::exists(mark)) return absl::OkStatus();
+  const absl::Status repaired = db.Execute("REINDEX");
+  // No room for it, and the like: it can be tried again.
+  if (!repaired.ok() && !absl::IsDataLoss(repaired) &&
+      !absl::IsFailedPrecondition(repaired)) {
+    return repaired;
+  }
+  INTERCOM_ASSIGN_OR_RETURN(const auto found,
+                            db.CheckIntegrity(1, [] { return false; }));
+  if (!repaired.ok() || !found.lines.empty()) {
+    return Error(absl::StatusCode::kDataLoss, "STORAGE_CORRUPT",
+                 repaired.ok() ? found.lines[0] : MessageOf(repaired));
+  }
+  SPDLOG_WARN("the indexes of {} were damaged and are made anew", db.path());
+  std::error_code ignored;
+  std::filesystem::remove(mark, ignored);
   return absl::OkStatus();
 }
 
@@ -60,6 +83,7 @@ absl::Status CheckSchema(Database& db) {
 absl::StatusOr<OpenedStore> OpenSound(const std::string& path, Random& random) {
   INTERCOM_ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(path));
   INTERCOM_RETURN_IF_ERROR(CheckPages(*db));
+  INTERCOM_RETURN_IF_ERROR(RepairSuspect(*db));
   INTERCOM_RETURN_IF_ERROR(CheckSchema(*db));
   INTERCOM_RETURN_IF_ERROR(Migrate(*db, AllMigrations()));
   INTERCOM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db));

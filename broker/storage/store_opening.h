@@ -24,9 +24,11 @@ struct OpenedStore {
 // Opens the broker's database for writing, creates or upgrades it and checks
 // it. Blocks for the disk.
 //
-// A damaged database is replaced: a new one is made beside it, into which every
-// open delivery that can still be read is copied with its envelope id, sender,
-// recipient, order and times; then the damaged one is moved to
+// Where a check has found damage that opening does not see (SuspectPath), the
+// indexes are made anew and all of it is checked. A damaged database is
+// replaced: a new one is made beside it, into which every open delivery that
+// can still be read is copied with its envelope id, sender, recipient, order
+// and times; then the damaged one is moved to
 // `<path>.corrupt-<UTC time>` with its -wal, and the new one to its place. A
 // crash on the way is made good by the next call. Whatever else goes wrong
 // leaves the files alone and is an error: FAILED_PRECONDITION STORE_NEWER, or

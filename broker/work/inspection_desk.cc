@@ -10,12 +10,6 @@
 namespace intercom {
 namespace {
 
-absl::Status NoWorkspaceAt(const std::string& directory) {
-  return Error(absl::StatusCode::kNotFound, "NO_WORKSPACE",
-               "there is no workspace at " + directory +
-                   "; leave the directory out to list all");
-}
-
 // Without what its text tells.
 v1::Ask WithoutPreview(v1::Ask ask) {
   ask.clear_preview();

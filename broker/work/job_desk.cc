@@ -78,9 +78,10 @@ void JobDesk::List(CallerEvidence evidence, v1::ListJobsRequest request,
     const std::string own = RootOf(*caller);
     if (!own.empty() || directory.empty()) return done(ListIn(own, limit));
     workspaces_.FindRoot(
-        directory, [this, limit, done = std::move(done)](auto root) mutable {
+        directory,
+        [this, directory, limit, done = std::move(done)](auto root) mutable {
           if (!root.ok()) return done(root.status());
-          if (root->empty()) return done(v1::ListJobsResponse());
+          if (root->empty()) return done(NoWorkspaceAt(directory));
           done(ListIn(*root, limit));
         });
   });

@@ -145,10 +145,12 @@ void Mail::ListIn(CallerEvidence evidence, Operation operation,
     }
     if (directory.empty()) return Read(std::move(filter), std::move(done));
     workspaces_.FindRoot(directory,
-                         [this, filter = std::move(filter),
+                         [this, directory, filter = std::move(filter),
                           done = std::move(done)](auto root) mutable {
                            if (!root.ok()) return done(root.status());
-                           if (root->empty()) return done(HistoryPage());
+                           if (root->empty()) {
+                             return done(NoWorkspaceAt(directory));
+                           }
                            filter.workspace_root = *root;
                            Read(std::move(filter), std::move(done));
                          });

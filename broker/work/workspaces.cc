@@ -18,6 +18,13 @@ absl::Status NoWorkspace(const std::string& where) {
 
 }  // namespace
 
+absl::Status NoWorkspaceAt(const std::string& directory) {
+  return Error(absl::StatusCode::kNotFound, "NO_WORKSPACE",
+               "there is no workspace at " + directory +
+                   ". For all of them leave the directory out; at a shell: "
+                   "--all");
+}
+
 void Workspaces::Decide(CallerEvidence evidence, std::string directory,
                         Operation operation, bool last_good, Use use,
                         Failed failed) {

@@ -28,6 +28,10 @@ struct DecidedCall {
   const std::string& root() const;
 };
 
+// There is none at the `directory` that a list was to be narrowed to. NOT_FOUND
+// (NO_WORKSPACE).
+absl::Status NoWorkspaceAt(const std::string& directory);
+
 // Finds the workspace of a call, reads its present config and checks the
 // permission table: the one way into every operation on a workspace.
 //

@@ -129,7 +129,8 @@ absl::Status NoAnswer(const v1::DeliveryRecord& record, const v1::Ask& ask) {
 }
 
 absl::Status Ask(const CommandContext& context) {
-  v1::Envelope envelope = EnvelopeOf(context, v1::ENVELOPE_KIND_ASK);
+  INTERCOM_ASSIGN_OR_RETURN(v1::Envelope envelope,
+                            EnvelopeOf(context, v1::ENVELOPE_KIND_ASK));
   if (const auto within = SpanOfWord(context.arguments.timeout);
       within.has_value()) {
     *envelope.mutable_reply_within() = ToProtoDuration(*within);

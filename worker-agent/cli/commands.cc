@@ -36,7 +36,18 @@ absl::Status Run(const Arguments& arguments, std::istream& in,
   }
   const SystemClock clock;
   BrokerClient client(home);
-  return command->run({arguments, home, client, in, out, err, clock, terminal});
+  const CommandContext context{arguments, home, client, in,
+                               out,       err,  clock,  terminal};
+  if (!CountCharacters(context.Directory()).has_value()) {
+    return Error(absl::StatusCode::kInvalidArgument, "DIRECTORY_INVALID",
+                 "the name of the present directory is not UTF-8; nothing was "
+                 "done");
+  }
+  INTERCOM_RETURN_IF_ERROR(command->run(context));
+  if (out.flush()) return absl::OkStatus();
+  return Error(absl::StatusCode::kUnavailable, "OUTPUT_FAILED",
+               "standard output takes nothing: what was to be shown is lost; "
+               "what the command did stands");
 }
 
 int ExitCodeOf(const absl::Status& status) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "broker/base/error.h"
+#include "broker/base/home.h"
+#include "broker/base/lock_file.h"
 #include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
 #include "broker/domain/job.h"
@@ -64,8 +66,8 @@ void CheckStore(const BrokerFacts& facts, DoctorFindings& findings) {
   const v1::CheckStoreResponse& store = *facts.store;
   for (const std::string& finding : store.findings()) {
     findings.Error("store", "SQLite finds the store damaged: " + finding,
-                   "intercom broker restart saves what can be saved into a "
-                   "new one; the old file is kept");
+                   "intercom broker restart repairs it, or saves what can be "
+                   "saved into a new one and keeps the old file");
   }
   if (!store.findings().empty()) return;
   const std::string figures = BytesLabel(store.file_bytes()) + ", schema " +
@@ -88,7 +90,7 @@ void CheckConfig(const BrokerFacts& facts, DoctorFindings& findings) {
   if (IsMissing(facts.config.status(), "config", findings)) return;
   bool is_clean = true;
   for (const v1::ConfigFinding& one : facts.config->findings()) {
-    const std::string what = facts.config->file() + ": " + one.message();
+    const std::string& what = one.message();
     if (one.severity() == v1::ConfigFinding::SEVERITY_ERROR) {
       findings.Error("config", what, one.remedy());
     } else if (one.severity() == v1::ConfigFinding::SEVERITY_WARNING) {
@@ -160,7 +162,7 @@ void CheckMailboxes(const BrokerFacts& facts, absl::Time now,
     const std::string remedy =
         is_persons ? "read it: intercom inbox"
                    : "open that session again; what waits is listed by: "
-                     "intercom deliveries --open --session " +
+                     "intercom deliveries --waiting --session " +
                          IdLabel(id);
     if (box.envelopes() >= kMostEnvelopes || box.bytes() >= kMostBytes) {
       findings.Error("mailboxes", holds + ": it is full and takes no more",
@@ -230,8 +232,10 @@ void CheckInbox(const BrokerFacts& facts, DoctorFindings& findings) {
 
 }  // namespace
 
-BrokerFacts AskBroker(BrokerClient& client, const std::string& directory) {
+BrokerFacts AskBroker(BrokerClient& client, const std::string& home,
+                      const std::string& directory) {
   BrokerFacts facts;
+  facts.lock_holder = LockFile::Holder(BrokerLockPath(home));
   facts.broker = client.GetBroker();
   if (!facts.broker.ok()) return facts;
   facts.store = client.CheckStore();
@@ -260,7 +264,16 @@ BrokerFacts AskBroker(BrokerClient& client, const std::string& directory) {
 void CheckBroker(const BrokerFacts& facts, const std::string& version,
                  absl::Time now, DoctorFindings& findings) {
   if (!facts.broker.ok()) {
-    if (ReasonOf(facts.broker.status()) == "BROKER_NOT_RUNNING") {
+    const bool is_absent =
+        ReasonOf(facts.broker.status()) == "BROKER_NOT_RUNNING";
+    if (is_absent && facts.lock_holder != 0) {
+      findings.Error("broker",
+                     "a broker runs (process " +
+                         std::to_string(facts.lock_holder) +
+                         "), but its socket can't be reached from here",
+                     "try it outside of a sandbox, which may block sockets; if "
+                     "it is the same there: intercom broker restart");
+    } else if (is_absent) {
       findings.Note("broker", "no broker runs: the next session starts one",
                     "intercom broker start, to have the rest looked at");
     } else {

@@ -18,6 +18,8 @@ namespace intercom {
 // What the broker said. Each part is its answer, or why there is none.
 struct BrokerFacts {
   absl::StatusOr<v1::GetBrokerResponse> broker;
+  // The process that holds the broker's lock; 0 if none does.
+  int64_t lock_holder = 0;
   // The others are asked for only where that is OK.
   absl::StatusOr<v1::CheckStoreResponse> store;
   absl::StatusOr<v1::CheckConfigResponse> config;
@@ -30,7 +32,8 @@ struct BrokerFacts {
 };
 
 // Starts no broker. Blocks: 10 s at most where it does not answer.
-BrokerFacts AskBroker(BrokerClient& client, const std::string& directory);
+BrokerFacts AskBroker(BrokerClient& client, const std::string& home,
+                      const std::string& directory);
 
 // Pure. `version` is this program's.
 void CheckBroker(const BrokerFacts& facts, const std::string& version,

@@ -41,13 +41,18 @@ absl::Status Doctor(const CommandContext& context) {
   {
     Progress progress(context.err, context.terminal);
     progress.Show("Looking at the installation");
-    CheckInstall(ReadInstall(Places(context), context.clock), findings);
+    const InstallFacts install = ReadInstall(Places(context), context.clock);
+    CheckInstall(install, findings);
     CheckState(ReadState(context.home), findings);
     CheckSockets(TrySockets(kScratch), findings);
     progress.Show("Asking the broker");
-    const BrokerFacts broker = AskBroker(context.client, context.Directory());
+    const BrokerFacts broker =
+        AskBroker(context.client, context.home, context.Directory());
     is_running = broker.broker.ok();
     CheckBroker(broker, INTERCOM_VERSION, context.clock.Now(), findings);
+    if (broker.config.ok()) {
+      CheckMultiplexer(install, broker.config->multiplexer(), findings);
+    }
   }
   const v1::DoctorReport report = findings.Report();
   const std::string& bundle = context.arguments.bundle;

@@ -143,4 +143,17 @@ void CheckInstall(const InstallFacts& facts, DoctorFindings& findings) {
   }
 }
 
+void CheckMultiplexer(const InstallFacts& facts, const std::string& multiplexer,
+                      DoctorFindings& findings) {
+  if ((multiplexer == "tmux" && !facts.has_tmux) ||
+      (multiplexer == "herdr" && !facts.has_herdr)) {
+    findings.Note(
+        "multiplexers",
+        "workers of this workspace open in " + multiplexer +
+            ", which is not on PATH",
+        "install it, or have the coordinator choose another launcher with "
+        "intercom_set_multiplexer; one that a person opens needs none");
+  }
+}
+
 }  // namespace intercom

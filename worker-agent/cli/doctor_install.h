@@ -62,6 +62,9 @@ InstallFacts ReadInstall(const InstallPlaces& places, const Clock& clock);
 
 // Pure.
 void CheckInstall(const InstallFacts& facts, DoctorFindings& findings);
+// Whether what opens a workspace's workers is there.
+void CheckMultiplexer(const InstallFacts& facts, const std::string& multiplexer,
+                      DoctorFindings& findings);
 
 // Whether `version` ("v24.1.0") is in a range of the kind ">=22.19.0". nullopt
 // where either is written otherwise.

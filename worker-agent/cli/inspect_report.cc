@@ -175,7 +175,8 @@ std::string DeliveriesReport(const v1::ListDeliveriesResponse& response,
                   std::to_string(one.text_bytes()),
                   one.run_id().empty() ? "" : IdLabel(one.run_id(), 40)});
   }
-  return table.ToString();
+  if (response.next_page_token().empty()) return table.ToString();
+  return table.ToString() + "There may be older ones: --limit N\n";
 }
 
 std::string ConfigReport(const v1::CheckConfigResponse& response,

@@ -1,5 +1,7 @@
 #include "worker-agent/cli/mail_commands.h"
 
+#include <utility>
+
 #include "broker/base/status_macros.h"
 #include "worker-agent/cli/broker_commands.h"
 #include "worker-agent/cli/command_options.h"
@@ -10,9 +12,10 @@ namespace intercom {
 namespace {
 
 absl::Status Send(const CommandContext& context) {
-  INTERCOM_ASSIGN_OR_RETURN(
-      const v1::SendResponse response,
-      SendToNamed(context, EnvelopeOf(context, v1::ENVELOPE_KIND_MESSAGE)));
+  INTERCOM_ASSIGN_OR_RETURN(v1::Envelope envelope,
+                            EnvelopeOf(context, v1::ENVELOPE_KIND_MESSAGE));
+  INTERCOM_ASSIGN_OR_RETURN(const v1::SendResponse response,
+                            SendToNamed(context, std::move(envelope)));
   return context.Print(response, SentReport(response.record()));
 }
 
@@ -20,7 +23,8 @@ absl::Status Reply(const CommandContext& context) {
   v1::SendRequest request;
   // Whose it was is known from what is answered.
   request.set_reach(v1::REACH_ACCOUNT);
-  *request.mutable_envelope() = EnvelopeOf(context, v1::ENVELOPE_KIND_REPLY);
+  INTERCOM_ASSIGN_OR_RETURN(*request.mutable_envelope(),
+                            EnvelopeOf(context, v1::ENVELOPE_KIND_REPLY));
   request.mutable_envelope()->set_reply_to(context.arguments.answered);
   INTERCOM_ASSIGN_OR_RETURN(const v1::SendResponse response,
                             SendRepeated(context, request));

@@ -87,7 +87,11 @@ std::string InboxReport(const v1::ListInboxResponse& response, bool peeked,
     text += std::to_string(response.left_out()) + " more unread" +
             (peeked ? "" : "; intercom inbox shows them next") + ".\n";
   }
-  if (!response.records().empty()) {
+  // The broker tells, and takes no answer.
+  if (std::any_of(response.records().begin(), response.records().end(),
+                  [](const v1::DeliveryRecord& record) {
+                    return record.sender().origin() != v1::ORIGIN_BROKER;
+                  })) {
     text += "To answer: intercom reply ID TEXT\n";
   }
   return text;

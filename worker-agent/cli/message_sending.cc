@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "broker/base/error.h"
 #include "broker/base/random.h"
+#include "broker/domain/fence.h"
 #include "broker/domain/identity.h"
 #include "worker-agent/tools/labels.h"
 
@@ -35,7 +36,8 @@ bool MayBeSent(const absl::Status& status) {
 
 }  // namespace
 
-v1::Envelope EnvelopeOf(const CommandContext& context, v1::EnvelopeKind kind) {
+absl::StatusOr<v1::Envelope> EnvelopeOf(const CommandContext& context,
+                                        v1::EnvelopeKind kind) {
   const Arguments& arguments = context.arguments;
   SystemRandom random;
   v1::Envelope envelope;
@@ -44,7 +46,13 @@ v1::Envelope EnvelopeOf(const CommandContext& context, v1::EnvelopeKind kind) {
   envelope.set_kind(kind);
   envelope.set_text(arguments.text == "-" ? ReadInput(context.in)
                                           : arguments.text);
-  return envelope;
+  // A text that is too long may be cut within a character.
+  if (envelope.text().size() > kMaxInputBytes ||
+      CountCharacters(envelope.text()).has_value()) {
+    return envelope;
+  }
+  return Error(absl::StatusCode::kInvalidArgument, "TEXT_NOT_UTF8",
+               "the text is not UTF-8; nothing was sent");
 }
 
 absl::StatusOr<v1::SendResponse> SendToNamed(const CommandContext& context,
@@ -55,9 +63,10 @@ absl::StatusOr<v1::SendResponse> SendToNamed(const CommandContext& context,
   *request.mutable_envelope() = std::move(envelope);
   absl::StatusOr<v1::SendResponse> response = SendRepeated(context, request);
   const std::string reason = ReasonOf(response.status());
-  if (reason != "NO_WORKSPACE" && reason != "UNKNOWN_RECIPIENT") {
-    return response;
-  }
+  const bool is_unknown =
+      reason == "NO_WORKSPACE" || reason == "UNKNOWN_RECIPIENT";
+  // Where a workspace was named, one of that name elsewhere is not meant.
+  if (!is_unknown || !context.arguments.directory.empty()) return response;
   // Nothing was sent: the same envelope goes to whom the account knows so.
   request.clear_directory();
   request.set_reach(v1::REACH_ACCOUNT);

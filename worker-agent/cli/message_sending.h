@@ -12,7 +12,8 @@ namespace intercom {
 
 // What was typed as an envelope of `kind`: its text, or standard input, under
 // the id that was given, or a new one.
-v1::Envelope EnvelopeOf(const CommandContext& context, v1::EnvelopeKind kind);
+absl::StatusOr<v1::Envelope> EnvelopeOf(const CommandContext& context,
+                                        v1::EnvelopeKind kind);
 
 // Sends `envelope` to the session that was named: in the workspace, else
 // wherever one of the account has that name. Repeated for 5 s under its id when

@@ -18,18 +18,18 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 constexpr std::string_view kRemoved = "[removed]";
+constexpr std::string_view kSomewhere = "/…";
 constexpr size_t kLeastSecret = 4;
 // What every machine has.
-constexpr std::array<std::string_view, 9> kSystem = {
-    "/usr/", "/bin/", "/lib",  "/proc/", "/dev/",
-    "/sys/", "/etc/", "/opt/", "/sbin/"};
+constexpr std::array<std::string_view, 8> kSystem = {
+    "/usr/", "/bin/", "/lib", "/proc/", "/dev/", "/sys/", "/etc/", "/sbin/"};
 // Texts that say nothing of anybody, whatever their message.
-constexpr std::array<std::string_view, 14> kKept = {
+constexpr std::array<std::string_view, 15> kKept = {
     "version",  "agent_version",  "kind",      "model", "reason",
     "launcher", "multiplexer",    "outcome",   "phase", "capabilities",
-    "reply_to", "broker_version", "host_kind", "help"};
-constexpr std::array<std::string_view, 7> kPaths = {
-    "root", "workspace_root", "cwd", "home", "unix_socket", "file", "notices"};
+    "reply_to", "broker_version", "host_kind", "help",  "notices"};
+constexpr std::array<std::string_view, 4> kPaths = {"cwd", "home",
+                                                    "unix_socket", "file"};
 
 template <size_t n>
 bool IsOneOf(const std::array<std::string_view, n>& all, std::string_view one) {
@@ -42,11 +42,24 @@ bool IsWordByte(char byte) {
   return value >= 0x80 || std::isalnum(value) != 0 || byte == '_';
 }
 
-// Where a path that begins at `at` is over, at the latest: it may have spaces.
-size_t EndOfPath(std::string_view text, size_t at, bool has_spaces) {
-  const size_t end =
-      text.find_first_of(has_spaces ? "\"'\n:;,)" : "\"'\n:;,) \t", at);
-  return end == std::string_view::npos ? text.size() : end;
+// Where a path without spaces that begins at `at` is over, at the latest.
+size_t EndOfPath(std::string_view text, size_t at) {
+  return std::min(text.find_first_of("\"'\n:;,) \t", at), text.size());
+}
+
+// The same for any path: a comma or a parenthesis is part of it if a slash
+// follows that begins no other.
+size_t EndOfAnyPath(std::string_view text, size_t at) {
+  const size_t last = std::min(text.find_first_of("\"'\n:;", at), text.size());
+  size_t from = at;
+  for (size_t i = at + 1; i < last; ++i) {
+    if (text[i] != '/') continue;
+    if (std::string_view(" \t(").find(text[i - 1]) != std::string_view::npos) {
+      break;
+    }
+    from = i;
+  }
+  return std::min(text.find_first_of(",)", from), last);
 }
 
 bool IsMetric(const Message& message) {
@@ -111,6 +124,32 @@ std::string Redactor::WithoutSecrets(std::string_view text) const {
   return result;
 }
 
+std::pair<std::string_view, std::string_view> Redactor::FindDirectory(
+    std::string_view path) const {
+  std::pair<std::string_view, std::string_view> found;
+  for (const auto& [directory, name] : directories_) {
+    const bool fits =
+        path.starts_with(directory) && (path.size() == directory.size() ||
+                                        !IsWordByte(path[directory.size()]));
+    if (fits && directory.size() > found.first.size()) {
+      found = {directory, name};
+    }
+  }
+  return found;
+}
+
+std::string Redactor::CleanPath(std::string_view path) const {
+  const auto [directory, name] = FindDirectory(path);
+  const std::string_view rest = path.substr(directory.size());
+  // One that only begins like it is another.
+  if (directory.empty() || (!rest.empty() && rest.front() != '/')) {
+    return std::string(kSomewhere);
+  }
+  if (rest.empty()) return std::string(name);
+  return std::string(name) +
+         (directory == state_ ? std::string(rest) : std::string(kSomewhere));
+}
+
 std::string Redactor::WithoutPaths(std::string_view text) const {
   std::string result;
   size_t at = 0;
@@ -125,22 +164,13 @@ std::string Redactor::WithoutPaths(std::string_view text) const {
       continue;
     }
     const std::string_view rest = text.substr(at);
-    std::string_view found;
-    std::string stand_in = "/…";
-    for (const auto& [directory, name] : directories_) {
-      const bool fits =
-          rest.starts_with(directory) && (rest.size() == directory.size() ||
-                                          !IsWordByte(rest[directory.size()]));
-      if (fits && directory.size() > found.size()) {
-        found = rest.substr(0, directory.size());
-        stand_in = name;
-      }
-    }
+    const auto [found, name] = FindDirectory(rest);
+    const std::string_view stand_in = found.empty() ? kSomewhere : name;
     const bool is_system = std::any_of(
         kSystem.begin(), kSystem.end(),
         [rest](std::string_view one) { return rest.starts_with(one); });
     if (found.empty() && is_system) {
-      const size_t end = EndOfPath(text, at, /*has_spaces=*/false);
+      const size_t end = EndOfPath(text, at);
       result += text.substr(at, end - at);
       at = end;
       continue;
@@ -148,12 +178,12 @@ std::string Redactor::WithoutPaths(std::string_view text) const {
     result += stand_in;
     at += found.size();
     if (stand_in == "<state>") {
-      const size_t end = EndOfPath(text, at, /*has_spaces=*/false);
+      const size_t end = EndOfPath(text, at);
       result += text.substr(at, end - at);
       at = end;
     } else if (found.empty() || (at < text.size() && text[at] == '/')) {
-      at = EndOfPath(text, at, /*has_spaces=*/true);
-      if (!found.empty()) result += "/…";
+      at = EndOfAnyPath(text, at);
+      if (!found.empty()) result += kSomewhere;
     }
   }
   return result;
@@ -210,6 +240,7 @@ std::string Redactor::CleanField(const FieldDescriptor& field,
   if (name == "workspace_root" || name == "root") return Root(value);
   if (name.ends_with("name") || name == "stable_id") return Name(value);
   if (name.ends_with("_id") || name.ends_with("_ids")) return value;
+  if (IsOneOf(kPaths, name) && value.front() == '/') return CleanPath(value);
   if (IsOneOf(kKept, name) || IsOneOf(kPaths, name)) return Clean(value);
   return std::string(kRemoved);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "google/protobuf/message.h"
 
@@ -42,6 +43,12 @@ class Redactor {
   std::string WithoutSecrets(std::string_view text) const;
   std::string WithoutPaths(std::string_view text) const;
   std::string WithoutWords(std::string_view text) const;
+  // All of `path` is one.
+  std::string CleanPath(std::string_view path) const;
+  // The longest known directory that a path begins with, and what stands for
+  // it. Empty if there is none.
+  std::pair<std::string_view, std::string_view> FindDirectory(
+      std::string_view path) const;
   std::string CleanField(const google::protobuf::FieldDescriptor& field,
                          const std::string& value);
 

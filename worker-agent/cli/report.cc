@@ -1,6 +1,7 @@
 #include "worker-agent/cli/report.h"
 
 #include "broker/domain/fence.h"
+#include "broker/domain/identity.h"
 #include "worker-agent/tools/delivery_text.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/record_text.h"
@@ -25,6 +26,8 @@ std::string ShortSender(const v1::Sender& sender) {
       return "shell of " + name;
     case v1::ORIGIN_BROKER:
       return "broker";
+    case v1::ORIGIN_PERSON:
+      return std::string(kPersonName);
     default:
       return name;
   }
@@ -98,7 +101,9 @@ std::string HistoryReport(const v1::ListMessagesResponse& response) {
          ShortSender(record.sender()), NameLabel(RecipientName(record), 40),
          ShortState(record), CutToWidth(text, kPreviewColumns)});
   }
-  return table.ToString();
+  if (response.next_page_token().empty()) return table.ToString();
+  return table.ToString() +
+         "There may be older ones: --until TIME, --limit N\n";
 }
 
 std::string BrokerReport(const v1::GetBrokerResponse& response, absl::Time now,

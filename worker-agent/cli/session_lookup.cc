@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
-#include <set>
+#include <map>
+#include <ostream>
+#include <utility>
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
@@ -14,57 +16,81 @@
 namespace intercom {
 namespace {
 
+// By id.
+using Found = std::map<std::string, v1::RosterEntry>;
 using Entries = google::protobuf::RepeatedPtrField<v1::RosterEntry>;
 
-// Ids of those that are called so.
-std::set<std::string> Named(const Entries& entries, const std::string& name) {
-  std::set<std::string> ids;
+void Add(const Entries& entries, Found& to) {
   for (const v1::RosterEntry& entry : entries) {
-    if (entry.session_id() == name) return {name};
-    if (NameKey(entry.name()) == NameKey(name) ||
-        IsShownAs(entry.name(), name) || entry.runtime_name() == name) {
-      ids.insert(entry.session_id());
-    }
+    to.try_emplace(entry.session_id(), entry);
   }
-  return ids;
 }
 
-std::set<std::string> Beginning(const Entries& entries,
-                                const std::string& name) {
-  std::set<std::string> ids;
-  if (CharacterCount(name) < kMinIdPrefix) return ids;
-  for (const v1::RosterEntry& entry : entries) {
-    if (entry.session_id().starts_with(name)) ids.insert(entry.session_id());
+// Those that are called so.
+Found Named(const Found& all, const std::string& name) {
+  if (const auto exact = all.find(name); exact != all.end()) return {*exact};
+  Found named;
+  for (const auto& [id, entry] : all) {
+    if (NameKey(entry.name()) == NameKey(name) ||
+        IsShownAs(entry.name(), name) || entry.runtime_name() == name) {
+      named.emplace(id, entry);
+    }
   }
-  return ids;
+  return named;
+}
+
+Found Beginning(const Found& all, const std::string& name) {
+  Found begun;
+  if (CharacterCount(name) < kMinIdPrefix) return begun;
+  for (const auto& [id, entry] : all) {
+    if (id.starts_with(name)) begun.emplace(id, entry);
+  }
+  return begun;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> FindSessionId(const CommandContext& context,
-                                          const std::string& name) {
+absl::StatusOr<std::optional<v1::RosterEntry>> FindSession(
+    const CommandContext& context, const std::string& name) {
+  Found all;
   v1::GetWorkspaceRequest here;
   here.set_directory(context.Directory());
   // A directory without a workspace is no reason to refuse.
-  const auto workspace = context.client.GetWorkspace(here);
-  v1::ListSessionsRequest everywhere;
-  everywhere.set_with_away(true);
-  INTERCOM_ASSIGN_OR_RETURN(const v1::ListSessionsResponse account,
-                            context.client.ListSessions(everywhere));
-  std::set<std::string> found;
-  if (workspace.ok()) found = Named(workspace->entries(), name);
-  if (found.empty()) found = Named(account.sessions(), name);
-  if (found.empty() && name == kPersonName) return PersonSessionId(getuid());
-  if (found.empty()) {
-    found = Beginning(account.sessions(), name);
-    if (workspace.ok()) found.merge(Beginning(workspace->entries(), name));
+  if (const auto workspace = context.client.GetWorkspace(here);
+      workspace.ok()) {
+    Add(workspace->entries(), all);
   }
+  Found found = Named(all, name);
+  if (found.empty()) {
+    // Those of every scope, where the caller may see them.
+    if (const auto attached = context.client.ListAttachments(); attached.ok()) {
+      Add(attached->entries(), all);
+    }
+    v1::ListSessionsRequest everywhere;
+    everywhere.set_with_away(true);
+    INTERCOM_ASSIGN_OR_RETURN(const v1::ListSessionsResponse account,
+                              context.client.ListSessions(everywhere));
+    Add(account.sessions(), all);
+    found = Named(all, name);
+  }
+  if (found.empty()) found = Beginning(all, name);
+  if (found.empty()) return std::nullopt;
   if (found.size() > 1) {
     return Error(absl::StatusCode::kFailedPrecondition, "NAME_AMBIGUOUS",
                  std::to_string(found.size()) + " sessions are meant by " +
                      QuotedLine(name) + "; name one by its session id");
   }
-  return found.empty() ? name : *found.begin();
+  return std::move(found.begin()->second);
+}
+
+absl::StatusOr<std::string> FindSessionId(const CommandContext& context,
+                                          const std::string& name) {
+  INTERCOM_ASSIGN_OR_RETURN(const auto session, FindSession(context, name));
+  if (session.has_value()) return session->session_id();
+  if (name == kPersonName) return PersonSessionId(getuid());
+  context.err << "Nobody is called " << QuotedLine(name)
+              << " now; it is taken for a session id.\n";
+  return name;
 }
 
 }  // namespace intercom

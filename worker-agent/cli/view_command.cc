@@ -2,14 +2,15 @@
 
 #include <filesystem>
 #include <ostream>
-#include <set>
 #include <string_view>
 #include <vector>
 
 #include "broker/base/error.h"
 #include "broker/base/status_macros.h"
 #include "broker/domain/fence.h"
+#include "broker/domain/short_id.h"
 #include "worker-agent/cli/broker_client.h"
+#include "worker-agent/cli/session_lookup.h"
 #include "worker-agent/headless/view_stream.h"
 #include "worker-agent/launch/launch.h"
 #include "worker-agent/launch/unix_socket.h"
@@ -17,18 +18,9 @@
 namespace intercom {
 namespace {
 
-constexpr size_t kShortestPrefix = 6;
-
-// A session that the name may mean.
-struct Candidate {
-  std::string session_id;
-  std::string name;
-  std::string job_id;
-};
-
-absl::Status Unknown(const std::string& name, const std::string& why) {
+absl::Status Unknown(const std::string& name) {
   return Error(absl::StatusCode::kNotFound, "WORKER_UNKNOWN",
-               "there is no session or job " + SafeLabel(name) + why +
+               "there is no session or job " + SafeLabel(name) +
                    "; intercom list --all shows the sessions, intercom jobs "
                    "the launches");
 }
@@ -39,7 +31,7 @@ absl::Status NotHeadless(const std::string& name, const std::string& why) {
 }
 
 bool Begins(const std::string& id, const std::string& name) {
-  return name.size() >= kShortestPrefix && id.starts_with(name);
+  return name.size() >= kMinIdPrefix && id.starts_with(name);
 }
 
 // Jobs of the hosts that can be followed now.
@@ -65,57 +57,6 @@ std::string HostedJob(const std::string& home, const std::string& name) {
   return found;
 }
 
-void Add(std::vector<Candidate>& all, std::set<std::string>& seen,
-         const v1::RosterEntry& entry) {
-  if (!seen.insert(entry.session_id()).second) return;
-  all.push_back(
-      {.session_id = entry.session_id(),
-       .name = entry.name().empty() ? entry.runtime_name() : entry.name(),
-       .job_id = entry.launch_job_id()});
-}
-
-// The sessions of the workspace first, then all that are attached.
-absl::StatusOr<std::vector<Candidate>> Candidates(
-    const CommandContext& context) {
-  std::vector<Candidate> all;
-  std::set<std::string> seen;
-  v1::GetWorkspaceRequest request;
-  request.set_directory(context.Directory());
-  // A directory without a workspace is no reason to refuse.
-  if (const auto workspace = context.client.GetWorkspace(request);
-      workspace.ok()) {
-    for (const v1::RosterEntry& entry : workspace->entries()) {
-      Add(all, seen, entry);
-    }
-  }
-  INTERCOM_ASSIGN_OR_RETURN(const v1::ListAttachmentsResponse attached,
-                            context.client.ListAttachments());
-  for (const v1::RosterEntry& entry : attached.entries()) {
-    Add(all, seen, entry);
-  }
-  return all;
-}
-
-// The one session that `name` means: by its name or id, else by the beginning
-// of the id.
-absl::StatusOr<Candidate> FindSession(const std::vector<Candidate>& all,
-                                      const std::string& name) {
-  std::vector<Candidate> exact, begun;
-  for (const Candidate& candidate : all) {
-    if (candidate.name == name || candidate.session_id == name) {
-      exact.push_back(candidate);
-    } else if (Begins(candidate.session_id, name)) {
-      begun.push_back(candidate);
-    }
-  }
-  const std::vector<Candidate>& found = exact.empty() ? begun : exact;
-  if (found.size() == 1) return found[0];
-  if (found.empty()) return Unknown(name, "");
-  return Error(absl::StatusCode::kFailedPrecondition, "NAME_AMBIGUOUS",
-               std::to_string(found.size()) + " sessions are meant by " +
-                   SafeLabel(name) + "; name one by its session id");
-}
-
 // Why nobody can be followed at the socket of `job_id`.
 absl::Status WhyNot(const CommandContext& context, const std::string& name,
                     const std::string& job_id) {
@@ -138,21 +79,19 @@ absl::StatusOr<std::string> FindJob(const CommandContext& context,
                                     const std::string& home,
                                     const std::string& name) {
   if (std::string job = HostedJob(home, name); !job.empty()) return job;
-  INTERCOM_ASSIGN_OR_RETURN(const std::vector<Candidate> all,
-                            Candidates(context));
-  const absl::StatusOr<Candidate> session = FindSession(all, name);
-  if (session.ok()) {
-    if (!session->job_id.empty()) return session->job_id;
+  INTERCOM_ASSIGN_OR_RETURN(const auto session, FindSession(context, name));
+  if (session.has_value()) {
+    if (!session->launch_job_id().empty()) return session->launch_job_id();
     return NotHeadless(name, "no launch opened it, or it is away");
   }
   v1::GetJobRequest request;
   request.set_job_id(name);
-  if (name.size() >= kShortestPrefix) {
+  if (name.size() >= kMinIdPrefix) {
     if (const auto job = context.client.GetJob(request); job.ok()) {
       return job->job().job_id();
     }
   }
-  return session.status();
+  return Unknown(name);
 }
 
 }  // namespace

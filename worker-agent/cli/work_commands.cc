@@ -8,6 +8,7 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/job.h"
 #include "worker-agent/cli/command_options.h"
+#include "worker-agent/cli/session_lookup.h"
 #include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_report.h"
 #include "worker-agent/monitor/monitor_command.h"
@@ -87,7 +88,11 @@ absl::Status ShowJob(const CommandContext& context) {
 
 absl::Status ShowObservations(const CommandContext& context) {
   v1::ListObservationsRequest request;
-  request.set_session_id(context.arguments.session);
+  if (!context.arguments.session.empty()) {
+    INTERCOM_ASSIGN_OR_RETURN(
+        *request.mutable_session_id(),
+        FindSessionId(context, context.arguments.session));
+  }
   request.set_limit(context.arguments.limit);
   INTERCOM_ASSIGN_OR_RETURN(const v1::ListObservationsResponse response,
                             context.client.ListObservations(request));
@@ -178,8 +183,7 @@ void DeclareJob(CLI::App& command, Arguments& arguments) {
 }
 
 void DeclareObservations(CLI::App& command, Arguments& arguments) {
-  command.add_option("--session", arguments.session,
-                     "Session id; of all without it");
+  AddSession(command, arguments, "Only those of this session: a name or an id");
   AddLimit(command, arguments, 500);
 }
 

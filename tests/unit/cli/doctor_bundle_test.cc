@@ -49,6 +49,10 @@ TEST_F(RedactorTest, PathsKeepOnlyWhatIsNobodysBusiness) {
       "in w1/…: broken");
   EXPECT_EQ(redactor_.Clean("/home/ada/taxes/2025.ods, 3"), "~/…, 3");
   EXPECT_EQ(redactor_.Clean("(/mnt/clients/acme)"), "(/…)");
+  EXPECT_EQ(redactor_.Clean("(/mnt/acme) by /usr/bin/pi, /srv/x"),
+            "(/…) by /usr/bin/pi, /…");
+  EXPECT_EQ(redactor_.Clean("/mnt/Acme, Inc (old)/plan: 3"), "/…: 3");
+  EXPECT_EQ(redactor_.Clean("/opt/acme/pi"), "/…");
   EXPECT_EQ(redactor_.Clean("/usr/bin/node runs anthropic/claude"),
             "/usr/bin/node runs anthropic/claude");
 }
@@ -83,6 +87,22 @@ TEST_F(RedactorTest, AFieldThatIsNotKnownIsRemoved) {
   EXPECT_EQ(job.detail(), "[removed]");
   EXPECT_EQ(job.workspace_root(), "w1");
   EXPECT_EQ(job.launcher(), "tmux");
+}
+
+TEST_F(RedactorTest, AFieldThatIsAPathIsOneWhateverIsInIt) {
+  redactor_.Root("/w/shop");
+  const auto cleaned = [this](const std::string& path) {
+    v1::RosterEntry entry;
+    entry.set_cwd(path);
+    redactor_.Clean(entry);
+    return entry.cwd();
+  };
+  EXPECT_EQ(cleaned("/mnt/Acme, Inc (old): \"plan\"/x;y"), "/…");
+  EXPECT_EQ(cleaned("/usr/local/acme"), "/…");
+  EXPECT_EQ(cleaned("/w/shop"), "w1");
+  EXPECT_EQ(cleaned("/w/shop/till, new"), "w1/…");
+  EXPECT_EQ(cleaned("/w/shop, old"), "/…");
+  EXPECT_EQ(cleaned("/home/ada"), "~");
 }
 
 // --- The archive

@@ -1,17 +1,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_dir.h"
+#include "worker-agent/cli/arguments.h"
 #include "worker-agent/cli/doctor_broker.h"
 #include "worker-agent/cli/doctor_findings.h"
 #include "worker-agent/cli/doctor_install.h"
@@ -30,6 +33,25 @@ using ::testing::Not;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
+// Whether a remedy that names a command begins with one that there is, with
+// the options that it names.
+bool IsTypable(const std::string& remedy) {
+  std::vector<std::string> words =
+      absl::StrSplit(remedy, ' ', absl::SkipEmpty());
+  for (std::string& word : words) {
+    if (word.ends_with(',') || word.ends_with(';')) word.pop_back();
+  }
+  std::vector<std::string> rest;
+  for (words.erase(words.begin()); !words.empty(); words.pop_back()) {
+    if (ParseArguments(words).arguments.has_value()) break;
+    rest.push_back(words.back());
+  }
+  return !words.empty() &&
+         std::none_of(rest.begin(), rest.end(), [](const std::string& word) {
+           return word.starts_with("-");
+         });
+}
+
 // "error: what | remedy" of all that is no OK.
 std::vector<std::string> Troubles(const DoctorFindings& findings) {
   std::vector<std::string> lines;
@@ -42,6 +64,9 @@ std::vector<std::string> Troubles(const DoctorFindings& findings) {
                            : "note";
     lines.push_back(std::string(word) + ": " + one.what() + " | " +
                     one.remedy());
+    if (one.remedy().starts_with("intercom ")) {
+      EXPECT_TRUE(IsTypable(one.remedy())) << one.remedy();
+    }
   }
   return lines;
 }
@@ -271,6 +296,22 @@ TEST(NodeRangeTest, IsReadAsFarAsItIsALeast) {
 
 // --- The broker
 
+TEST(DoctorMultiplexerTest, AWorkspacesLauncherThatIsNotThereIsNoted) {
+  const auto look = [](bool has_herdr, const std::string& multiplexer) {
+    InstallFacts facts;
+    facts.has_tmux = true;
+    facts.has_herdr = has_herdr;
+    DoctorFindings findings;
+    CheckMultiplexer(facts, multiplexer, findings);
+    return Troubles(findings);
+  };
+  EXPECT_THAT(look(false, "herdr"),
+              ElementsAre(HasSubstr("open in herdr, which is not on PATH")));
+  EXPECT_THAT(look(true, "herdr"), IsEmpty());
+  EXPECT_THAT(look(false, "tmux"), IsEmpty());
+  EXPECT_THAT(look(false, "headless"), IsEmpty());
+}
+
 class DoctorBrokerTest : public ::testing::Test {
  protected:
   DoctorBrokerTest() {
@@ -315,6 +356,11 @@ TEST_F(DoctorBrokerTest, NoneIsANoteAndAHungOneIsAnError) {
   facts_.broker =
       Error(absl::StatusCode::kUnavailable, "BROKER_NOT_RUNNING", "none");
   EXPECT_THAT(Look(), ElementsAre(HasSubstr("note: no broker runs")));
+  // In a sandbox there seems to be none.
+  facts_.lock_holder = 77;
+  EXPECT_THAT(Look(), ElementsAre(::testing::AllOf(
+                          HasSubstr("error: a broker runs (process 77)"),
+                          HasSubstr("sandbox"))));
   facts_.broker =
       Error(absl::StatusCode::kDeadlineExceeded, "BROKER_HUNG", "it hangs");
   EXPECT_THAT(Look(), ElementsAre("error: it hangs | intercom broker restart"));
@@ -339,7 +385,7 @@ TEST_F(DoctorBrokerTest, ADamagedStoreIsAnErrorAndAPartlyCheckedOneANote) {
 TEST_F(DoctorBrokerTest, TheConfigsFindingsAreTold) {
   v1::ConfigFinding& finding = *facts_.config->add_findings();
   finding.set_severity(v1::ConfigFinding::SEVERITY_ERROR);
-  finding.set_message("line 3: no JSON");
+  finding.set_message("/w/config.json: line 3: no JSON");
   finding.set_remedy("repair it");
   facts_.config->set_file("/w/config.json");
   EXPECT_THAT(Look(),

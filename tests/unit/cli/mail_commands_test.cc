@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/base/error.h"
+#include "broker/domain/identity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_dir.h"
@@ -113,6 +114,15 @@ TEST_F(MailCommandsTest, AnAnswerThatCouldNotBeWrittenStaysUnread) {
             kExitFailed);
   EXPECT_THAT(err_.str(), HasSubstr("intercom inbox"));
   EXPECT_THAT(Marks(), IsEmpty());
+}
+
+// What it did can't be said, which is no success.
+TEST_F(MailCommandsTest, ACommandWhoseOutputIsLostFails) {
+  std::ostringstream closed;
+  closed.setstate(std::ios::badbit);
+  EXPECT_EQ(RunOn(closed, {"send", "Builder", "go"}), kExitFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("standard output takes nothing"));
+  EXPECT_EQ(RunOn(closed, {"version"}), kExitFailed);
 }
 
 TEST_F(MailCommandsTest, AnAnswerIsShownThoughItCouldNotBeMarked) {
@@ -311,6 +321,19 @@ TEST_F(MailCommandsTest, APeekLeavesTheInboxUnread) {
   EXPECT_EQ(Run({"inbox", "--peek"}), kExitOk);
   EXPECT_THAT(out_.str(), HasSubstr("one"));
   EXPECT_THAT(Marks(), IsEmpty());
+}
+
+TEST_F(MailCommandsTest, WhatTheBrokerTellsAsksForNoAnswer) {
+  v1::ListInboxResponse inbox;
+  v1::DeliveryRecord& notice = *inbox.add_records();
+  notice = Mail("m1", "Message e1 to Builder expired.");
+  notice.mutable_envelope()->set_kind(v1::ENVELOPE_KIND_NOTICE);
+  *notice.mutable_sender() = BrokerSender();
+  broker_.AddAnswer("ListInbox", inbox);
+  EXPECT_EQ(Run({"inbox"}), kExitOk);
+  EXPECT_EQ(out_.str(),
+            "m1 2027-01-15 08:00:00Z notice from the broker\n"
+            "  Message e1 to Builder expired.\n\n");
 }
 
 TEST_F(MailCommandsTest, AnEmptyInboxIsSaidToBeOne) {

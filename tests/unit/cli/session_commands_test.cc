@@ -138,6 +138,11 @@ TEST_F(SessionCommandsTest, ASessionIsFoundByNameHereThenInTheAccount) {
     EXPECT_EQ(broker_.calls().back(),
               "ListMessages session_id: \"" + id + "\" page_size: 20")
         << name;
+    // A slip of the pen is not told as that nothing is there.
+    EXPECT_EQ(err_.str(), name == "long-gone-session"
+                              ? "Nobody is called \"long-gone-session\" now; "
+                                "it is taken for a session id.\n"
+                              : "");
   }
 }
 

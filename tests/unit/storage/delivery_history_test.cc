@@ -152,7 +152,7 @@ class HistoryFilterTest : public DeliveryHistoryTest {
       NewDelivery delivery = MessageTo("b", absl::StrCat("e", i));
       delivery.sender.set_session_id("a");
       delivery.accepted_at = kNow + absl::Minutes(i);
-      if (i == 2) delivery.envelope.set_text("The Parser is DONE");
+      if (i == 2) delivery.envelope.set_text("The Parser is DONE, Ärger");
       if (i == 3) delivery.envelope.set_kind(v1::ENVELOPE_KIND_ASK);
       if (i == 4) {
         v1::MessageAttachment& file = *delivery.envelope.add_attachments();
@@ -177,6 +177,7 @@ class HistoryFilterTest : public DeliveryHistoryTest {
 TEST_F(HistoryFilterTest, ATextIsFoundInEitherCaseAndAnAttachmentByItsName) {
   EXPECT_THAT(Ids({.containing = "pArSeR"}), ElementsAre("e4", "e2"));
   EXPECT_THAT(Ids({.containing = "done"}), ElementsAre("e2"));
+  EXPECT_THAT(Ids({.containing = "äRGER"}), ElementsAre("e2"));
   EXPECT_THAT(Ids({.containing = "nothing of it"}), ElementsAre());
 }
 

@@ -147,6 +147,18 @@ TEST_F(JobStoreTest, ListsTheNewestFirst) {
             std::nullopt);
 }
 
+TEST_F(JobStoreTest, WhatIsOpenIsListedBeforeWhatEndedSince) {
+  ASSERT_THAT(store_.Put(Row("stuck", v1::Job::STATE_UNCERTAIN)), IsOk());
+  for (int i = 1; i <= 3; ++i) {
+    JobRow later = Row("j-" + std::to_string(i), v1::Job::STATE_SUCCEEDED);
+    later.created_at = kNow + absl::Minutes(i);
+    ASSERT_THAT(store_.Put(later), IsOk());
+  }
+  EXPECT_THAT(IdsOf(store_.Latest("", 2).value()), ElementsAre("stuck", "j-3"));
+  EXPECT_THAT(IdsOf(store_.Latest("/a", 2).value()),
+              ElementsAre("stuck", "j-3"));
+}
+
 TEST_F(JobStoreTest, OnlyJobsThatEndedLongAgoAreForgotten) {
   ASSERT_THAT(store_.Put(Row("open")), IsOk());
   ASSERT_THAT(store_.Put(Row("uncertain", v1::Job::STATE_UNCERTAIN)), IsOk());

@@ -1,6 +1,7 @@
 #include "broker/storage/store_opening.h"
 
 #include <sched.h>
+#include <sqlite3.h>
 #include <sys/mount.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "broker/base/clock.h"
 #include "broker/base/error.h"
 #include "broker/base/proto_time.h"
 #include "broker/storage/ask_store.h"
@@ -18,10 +20,12 @@
 #include "broker/storage/report_store.h"
 #include "broker/storage/run_store.h"
 #include "broker/storage/session_store.h"
+#include "broker/storage/store_checker.h"
 #include "broker/storage/transaction.h"
 #include "broker/storage/workspace_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/answer.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/storage/storage_fixtures.h"
@@ -440,6 +444,50 @@ TEST_F(StoreOpeningTest, AStoreThatCannotBeWrittenIsAnErrorAndLeftAlone) {
               FailsWith(StatusCode::kPermissionDenied, "STORAGE_NOT_WRITABLE"));
   EXPECT_EQ(Files(), before);
   umount2(folder.c_str(), MNT_DETACH);
+}
+
+// An index without an entry for a row: no page is wrong.
+TEST_F(StoreOpeningTest, IndexesThatACheckFoundDamagedAreMadeAnew) {
+  Fill();
+  {
+    // Without the guard that the broker's connections have.
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(
+        sqlite3_exec(raw,
+                     "PRAGMA writable_schema = ON; "
+                     "CREATE TEMP TABLE kept AS SELECT * FROM sqlite_master "
+                     "  WHERE name = 'sessions_by_root'; "
+                     "DELETE FROM sqlite_master "
+                     "  WHERE name = 'sessions_by_root'; "
+                     "PRAGMA writable_schema = RESET; "
+                     "UPDATE sessions SET workspace_root = '/elsewhere'; "
+                     "PRAGMA writable_schema = ON; "
+                     "INSERT INTO sqlite_master SELECT * FROM kept; "
+                     "PRAGMA writable_schema = RESET",
+                     nullptr, nullptr, nullptr),
+        SQLITE_OK)
+        << sqlite3_errmsg(raw);
+    sqlite3_close(raw);
+  }
+  const SystemClock clock;
+  StoreChecker checker(path_, clock);
+  const auto check = [&] {
+    Answer<absl::StatusOr<StoreCheck>> answer;
+    EXPECT_THAT(checker.Start(absl::Seconds(60), answer.Callback()), IsOk());
+    return answer.Wait().value();
+  };
+  // Opening alone does not see it.
+  EXPECT_EQ(Open().value().store_id, first_id_);
+  EXPECT_THAT(check().findings, ::testing::Not(IsEmpty()));
+  EXPECT_TRUE(std::filesystem::exists(SuspectPath(path_)));
+
+  const auto repaired = Open();
+  ASSERT_THAT(repaired, IsOk());
+  EXPECT_EQ(repaired->store_id, first_id_);
+  EXPECT_THAT(repaired->notices, IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(SuspectPath(path_)));
+  EXPECT_THAT(check().findings, IsEmpty());
 }
 
 }  // namespace

@@ -77,7 +77,11 @@ TEST_F(JobDeskTest, ListsTheNewestFirstAndOnlyOfTheCallersWorkspace) {
   EXPECT_THAT(List(CallOf(worker_)), ElementsAre("job-0002", "job-0001"));
   EXPECT_THAT(List(Person()), ElementsAre("job-0003", "job-0002", "job-0001"));
   EXPECT_THAT(List(Person(), root_, 1), ElementsAre("job-0002"));
-  EXPECT_THAT(List(Person(), dir_.path()), IsEmpty());
+  v1::ListJobsRequest nowhere;
+  nowhere.set_directory(dir_.path());
+  EXPECT_THAT(
+      Ask<v1::ListJobsResponse>(job_desk_, &JobDesk::List, Person(), nowhere),
+      FailsWith(absl::StatusCode::kNotFound, "NO_WORKSPACE"));
 }
 
 TEST_F(JobDeskTest, AnonymousSessionsSeeNoJobs) {

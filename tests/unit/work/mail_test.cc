@@ -356,13 +356,12 @@ TEST_F(MailTest, ListsBySessionAndByDirectory) {
   EXPECT_THAT(Ids(*List(request)), ElementsAre("e1"));
 }
 
-TEST_F(MailTest, ADirectoryWithoutWorkspaceListsNothingOfOthers) {
+TEST_F(MailTest, ADirectoryWithoutWorkspaceIsSaid) {
   EXPECT_THAT(Send(CallOf(coordinator_), "Reviewer", Message("e1")), IsOk());
   v1::ListMessagesRequest request;
   request.set_directory(dir_.path());
-  const auto page = List(request);
-  ASSERT_THAT(page, IsOk());
-  EXPECT_THAT(Ids(*page), IsEmpty());
+  EXPECT_THAT(List(request),
+              FailsWith(absl::StatusCode::kNotFound, "NO_WORKSPACE"));
 }
 
 TEST_F(MailTest, PageSizeAndTokenAreChecked) {
