@@ -14,7 +14,7 @@ INTERCOM_BUILD_PACKAGES=(
   nlohmann-json3-dev libspdlog-dev libcli11-dev libarchive-dev
 )
 INTERCOM_TEST_PACKAGES=(
-  libgtest-dev libgmock-dev clang clang-format tmux git sqlite3 procps
+  libgtest-dev libgmock-dev clang clang-format tmux git sqlite3 procps zsh fish
 )
 
 intercom_say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }

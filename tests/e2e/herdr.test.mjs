@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { ROOT } from "./support/broker.mjs";
 import { isAlive } from "./support/processes.mjs";
 import { scenario } from "./support/rig.mjs";
-import { answersHandoff, launchingCoordinator, opened, refused, stubWorker, use } from "./support/team.mjs";
+import { answersHandoff, launchingCoordinator, opened, refused, use } from "./support/team.mjs";
 import { until } from "./support/until.mjs";
 
 /** Starts the stand-in; `faults` are its own words for what goes wrong. */
@@ -30,7 +30,7 @@ async function standIn(context, faults = "") {
 const run = promisify(execFile);
 
 /** A coordinator without Pi, as if in a pane of the stand-in. */
-const coordinator = (rig, herdr) => launchingCoordinator(rig, { ...herdr.environment, PATH: `${herdr.bin}:${rig.env.PATH}` });
+const coordinator = (rig, herdr, env = {}) => launchingCoordinator(rig, { ...herdr.environment, PATH: `${herdr.bin}:${rig.env.PATH}`, ...env });
 
 for (const [way, faults] of [
 	["its socket", ""],
@@ -70,27 +70,36 @@ scenario("a message to a directory in which nobody is opens a session in Herdr f
 	assert.ok(entries.some((entry) => entry.sessionId === result.details.to.sessionId && entry.launchJobId !== ""));
 });
 
-scenario("the monitor opens above a coordinator in Herdr with the first worker, once, and runs", async (rig, context) => {
+scenario("the monitor opens above a coordinator's Pi in Herdr with the first worker, once, and runs", async (rig, context) => {
 	const herdr = await standIn(context);
-	const lead = await coordinator(rig, herdr);
-	const monitors = async () => {
-		const { stdout } = await run(join(herdr.bin, "herdr"), ["pane", "list"]);
-		return JSON.parse(stdout).result.panes.filter(({ label }) => label === "intercom monitor");
+	const lead = await coordinator(rig, herdr, { PI_INTERCOM_MONITOR: "true" });
+	const panes = async () => JSON.parse((await run(join(herdr.bin, "herdr"), ["pane", "list"])).stdout).result.panes;
+	const monitors = async () => (await panes()).filter(({ label }) => label === "intercom monitor");
+	const screen = async () => {
+		const tmux = async (...words) => (await run("tmux", ["-S", herdr.tmux, ...words])).stdout;
+		const top = await tmux("list-panes", "-a", "-f", "#{==:#{pane_top},0}", "-F", "#{pane_id}");
+		return (await Promise.all(top.trim().split("\n").map((id) => tmux("capture-pane", "-p", "-t", id)))).join("\n");
+	};
+
+	// A Pi in a real pane, which coordinates another directory.
+	const cwd = rig.makeDirectory("it's a \"project\"; 🛰");
+	const { details } = await use(lead, "intercom", { action: "send", cwd, message: "Let us talk.", openProjectPaneIfMissing: true, focus: false });
+	const configured = async (name) => {
+		const worker = rig.startHost({ name, cwd });
+		await worker.attached();
+		const marker = `configure-${name}`;
+		rig.model.on("launched", new RegExp(marker), { tool: "intercom_configure_worker", args: { sessionId: worker.sessionId, name, description: "Works." } }, { say: "done" });
+		await use(lead, "intercom", { action: "send", to: details.to.sessionId, message: `please ${marker}` });
 	};
 	assert.deepEqual(await monitors(), [], "a pane without a worker");
-	await stubWorker(rig, lead, "Builder");
+	await configured("Builder");
 	const [pane] = await until("the monitor's pane", async () => {
 		const found = await monitors();
 		return found.length > 0 && found;
 	});
 	assert.equal(pane.focused, false);
-	const screen = async () => {
-		const { stdout: top } = await run("tmux", ["-S", herdr.tmux, "list-panes", "-a", "-f", "#{==:#{pane_top},0}", "-F", "#{pane_id}"]);
-		const shown = await Promise.all(top.trim().split("\n").map((id) => run("tmux", ["-S", herdr.tmux, "capture-pane", "-p", "-t", id])));
-		return shown.map(({ stdout }) => stdout).join("\n");
-	};
 	await until("the table above", async () => /^Builder/m.test(await screen()), { detail: screen });
-	await stubWorker(rig, lead, "Tester");
+	await configured("Tester");
 	await until("the second worker", async () => /^Tester/m.test(await screen()), { detail: screen });
 	assert.equal((await monitors()).length, 1);
 });

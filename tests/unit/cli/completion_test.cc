@@ -45,10 +45,6 @@ Ran RunShell(const std::string& command) {
   return ran;
 }
 
-bool Has(const std::string& program) {
-  return RunShell("command -v " + program).code == 0;
-}
-
 // Completes in bash what a test has typed, with sessions of its choice.
 class CompletionTest : public ::testing::Test {
  protected:
@@ -98,15 +94,36 @@ TEST_F(CompletionTest, BashReadsItsScript) {
 }
 
 TEST_F(CompletionTest, OtherShellsReadTheirScripts) {
-  bool any = false;
   for (const char* shell : {"zsh", "fish"}) {
-    if (!Has(shell)) continue;
-    any = true;
     const Ran ran =
         RunShell(std::string(shell) + " -n '" + (dir_ / shell) + "'");
     EXPECT_EQ(ran.code, 0) << shell << ": " << ran.output;
   }
-  if (!any) GTEST_SKIP() << "neither zsh nor fish is installed";
+}
+
+TEST_F(CompletionTest, FishOffersCommandsOptionsValuesAndSessions) {
+  SetSessions("Builder\nBuild Docs\nit's; $(touch pwned)\n");
+  const auto offered = [this](const std::string& line) {
+    const Ran ran = RunShell(
+        "cd '" + dir_.path().string() + "' && HOME='" + dir_.path().string() +
+        "' PATH='" + (dir_ / "bin") + "':$PATH fish --no-config -c \"source '" +
+        (dir_ / "fish") + "'; complete -C '" + line + "'\"");
+    EXPECT_EQ(ran.code, 0) << ran.output;
+    // What is put on the line, without what it means.
+    std::vector<std::string> words;
+    for (const auto one : absl::StrSplit(ran.output, '\n', absl::SkipEmpty())) {
+      words.emplace_back(one.substr(0, one.find('\t')));
+    }
+    return words;
+  };
+  EXPECT_THAT(offered("intercom mon"), ElementsAre("monitor"));
+  EXPECT_THAT(offered("intercom job "), ElementsAre("resolve", "show"));
+  EXPECT_THAT(offered("intercom inbox --pe"), ElementsAre("--peek"));
+  EXPECT_THAT(offered("intercom history --state inj"), ElementsAre("injected"));
+  EXPECT_THAT(offered("intercom send Bu"),
+              ElementsAre("Build Docs", "Builder"));
+  EXPECT_THAT(offered("intercom view "), Contains("it's; $(touch pwned)"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "pwned"));
 }
 
 TEST_F(CompletionTest, OffersCommandsAndThoseOfAGroup) {
