@@ -14,6 +14,7 @@
 #include "worker-agent/cli/command_options.h"
 #include "worker-agent/cli/inbox_command.h"
 #include "worker-agent/cli/inspect_report.h"
+#include "worker-agent/cli/progress.h"
 #include "worker-agent/cli/report.h"
 #include "worker-agent/link/broker_starter.h"
 
@@ -40,17 +41,23 @@ v1::EndedBroker Ended(const BrokerEnd& end) {
   return ended;
 }
 
+// Ends the broker, which may take as long as the longest of its tasks.
+absl::StatusOr<BrokerEnd> End(const CommandContext& context,
+                              absl::Duration kill_after) {
+  Progress progress(context.err, context.terminal);
+  progress.Show("Waiting for the broker to end");
+  return EndBroker(context.home, kill_after, kEndTimeout);
+}
+
 absl::Status Stop(const CommandContext& context) {
-  INTERCOM_ASSIGN_OR_RETURN(
-      const BrokerEnd end,
-      EndBroker(context.home, absl::InfiniteDuration(), kEndTimeout));
+  INTERCOM_ASSIGN_OR_RETURN(const BrokerEnd end,
+                            End(context, absl::InfiniteDuration()));
   return context.Print(Ended(end), "The broker (process " +
                                        std::to_string(end.pid) + ") ended.\n");
 }
 
 absl::Status Restart(const CommandContext& context) {
-  const absl::StatusOr<BrokerEnd> end =
-      EndBroker(context.home, kKillAfter, kEndTimeout);
+  const absl::StatusOr<BrokerEnd> end = End(context, kKillAfter);
   if (!end.ok() && ReasonOf(end.status()) != "BROKER_NOT_RUNNING") {
     return end.status();
   }

@@ -36,12 +36,6 @@ std::string Name(const v1::RosterEntry& entry) {
                 entry.short_id());
 }
 
-std::string SenderName(const v1::Sender& sender) {
-  if (sender.origin() == v1::ORIGIN_BROKER) return "broker";
-  const std::string name = NameOr(sender.name(), sender.session_id());
-  return sender.origin() == v1::ORIGIN_SHELL ? "shell of " + name : name;
-}
-
 std::string IdOf(const std::string& delivery_id) {
   const auto parts = ParseDeliveryId(delivery_id);
   return MessageIdLabel(parts.has_value() ? parts->envelope_id : delivery_id);
@@ -118,7 +112,7 @@ std::string AsksReport(const v1::ListOpenAsksResponse& response,
                    "WAITING"});
   for (const v1::Ask& ask : response.asks()) {
     const bool is_open = ask.state() == v1::Ask::STATE_OPEN;
-    table.AddRow({IdOf(ask.delivery_id()), SenderName(ask.asker()),
+    table.AddRow({IdOf(ask.delivery_id()), ShortSenderLabel(ask.asker()),
                   NameOr(ask.recipient_name(), ask.recipient_session_id()),
                   Age(ask.asked_at(), now),
                   is_open ? AgeLabel(ToTime(ask.deadline_at()) - now) : "over",
@@ -168,7 +162,7 @@ std::string DeliveriesReport(const v1::ListDeliveriesResponse& response,
     table.AddRow({IdOf(one.delivery_id()), DateAndTime(one.accepted_at()),
                   std::string(KindLabel(one.kind())),
                   one.topic().empty() ? "" : NameLabel(one.topic(), 64),
-                  SenderName(one.sender()),
+                  ShortSenderLabel(one.sender()),
                   NameOr(one.recipient_name(), one.recipient_session_id()),
                   DeliveryState(one), std::string(WaitWord(one.wait_reason())),
                   one.has_waiting_since() ? Age(one.waiting_since(), now) : "",

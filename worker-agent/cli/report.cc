@@ -1,7 +1,6 @@
 #include "worker-agent/cli/report.h"
 
 #include "broker/domain/fence.h"
-#include "broker/domain/identity.h"
 #include "worker-agent/tools/delivery_text.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/record_text.h"
@@ -16,21 +15,6 @@ constexpr size_t kMaxPathCharacters = 4096;
 
 std::string Age(const google::protobuf::Timestamp& time, absl::Time now) {
   return AgeLabel(now - ToTime(time));
-}
-
-// Who sent it, in a few words.
-std::string ShortSender(const v1::Sender& sender) {
-  const std::string name = NameOr(sender.name(), sender.session_id());
-  switch (sender.origin()) {
-    case v1::ORIGIN_SHELL:
-      return "shell of " + name;
-    case v1::ORIGIN_BROKER:
-      return "broker";
-    case v1::ORIGIN_PERSON:
-      return std::string(kPersonName);
-    default:
-      return name;
-  }
 }
 
 // The furthest state or the end, in one word.
@@ -98,8 +82,9 @@ std::string HistoryReport(const v1::ListMessagesResponse& response) {
         {ShortId(record.envelope().envelope_id()),
          record.marks().empty() ? "" : DateAndTime(record.marks(0).at()),
          std::string(KindLabel(record.envelope().kind())),
-         ShortSender(record.sender()), NameLabel(RecipientName(record), 40),
-         ShortState(record), CutToWidth(text, kPreviewColumns)});
+         ShortSenderLabel(record.sender()),
+         NameLabel(RecipientName(record), 40), ShortState(record),
+         CutToWidth(text, kPreviewColumns)});
   }
   if (response.next_page_token().empty()) return table.ToString();
   return table.ToString() +

@@ -8,6 +8,7 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/job.h"
 #include "worker-agent/cli/command_options.h"
+#include "worker-agent/cli/progress.h"
 #include "worker-agent/cli/session_lookup.h"
 #include "worker-agent/cli/view_command.h"
 #include "worker-agent/cli/work_report.h"
@@ -49,6 +50,8 @@ absl::Status ShowWorkers(const CommandContext& context) {
   request.set_probe(context.arguments.probe);
   request.set_directory(context.Directory());
   request.set_limit(kStatusPage);
+  Progress progress(context.err, context.terminal);
+  if (request.probe()) progress.Show("Asking the sessions");
   INTERCOM_ASSIGN_OR_RETURN(v1::GetWorkerStatusResponse all,
                             context.client.GetWorkerStatus(request));
   while (all.has_next_offset()) {
@@ -66,6 +69,7 @@ absl::Status ShowWorkers(const CommandContext& context) {
       all.add_errors(std::move(error));
     }
   }
+  progress.Clear();
   return context.Print(
       all, WorkersReport(all, context.clock.Now(), context.terminal));
 }

@@ -1,15 +1,12 @@
 #include "worker-agent/monitor/monitor_command.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "broker/base/clock.h"
-#include "broker/base/error.h"
 #include "broker/base/home.h"
 #include "broker/base/random.h"
 #include "broker/base/status_macros.h"
-#include "broker/domain/fence.h"
 #include "worker-agent/monitor/monitor.h"
 #include "worker-agent/monitor/poll_loop.h"
 #include "worker-agent/monitor/terminal_screen.h"
@@ -28,13 +25,6 @@ std::string ValueOf(const char* variable) {
 }  // namespace
 
 absl::Status RunMonitor(const MonitorArguments& arguments) {
-  std::error_code ignored;
-  if (!arguments.all &&
-      !std::filesystem::is_directory(arguments.directory, ignored)) {
-    return Error(
-        absl::StatusCode::kNotFound, "NO_DIRECTORY",
-        "there is no directory " + SafeLabel(arguments.directory, 4096));
-  }
   INTERCOM_RETURN_IF_ERROR(CheckTerminal());
   const SystemClock clock;
   SystemRandom random;

@@ -8,25 +8,13 @@
 #include "broker/domain/fence.h"
 #include "broker/domain/job.h"
 #include "broker/domain/report.h"
+#include "worker-agent/tools/delivery_text.h"
 #include "worker-agent/tools/labels.h"
 #include "worker-agent/tools/run_labels.h"
 #include "worker-agent/tools/work_labels.h"
 
 namespace intercom {
 namespace {
-
-std::string SenderName(const v1::Sender& sender) {
-  switch (sender.origin()) {
-    case v1::ORIGIN_BROKER:
-      return "broker";
-    case v1::ORIGIN_PERSON:
-      return "person";
-    case v1::ORIGIN_SHELL:
-      return "shell of " + NameOr(sender.name(), sender.session_id());
-    default:
-      return NameOr(sender.name(), sender.session_id());
-  }
-}
 
 Style StyleOfState(const v1::DeliverySummary& delivery) {
   switch (delivery.end()) {
@@ -139,7 +127,7 @@ TimelineItem OfEvent(const v1::WatchEventsResponse& event) {
     case v1::WatchEventsResponse::kAsk:
       item.id = "ask " + event.ask().delivery_id();
       item.kind = "ask";
-      item.from = SenderName(event.ask().asker());
+      item.from = ShortSenderLabel(event.ask().asker());
       item.to = NameOr(event.ask().recipient_name(),
                        event.ask().recipient_session_id());
       item.state = AskWord(event.ask().state());
@@ -196,7 +184,7 @@ TimelineItem ItemOf(const v1::DeliverySummary& delivery) {
   item.is_envelope = true;
   item.at = FromProto(delivery.has_changed_at() ? delivery.changed_at()
                                                 : delivery.accepted_at());
-  item.from = SenderName(delivery.sender());
+  item.from = ShortSenderLabel(delivery.sender());
   item.to = NameOr(delivery.recipient_name(), delivery.recipient_session_id());
   item.kind = KindLabel(delivery.kind());
   item.style = StyleOfState(delivery);

@@ -115,6 +115,20 @@ std::string SenderLabel(const v1::Sender& sender) {
   }
 }
 
+std::string ShortSenderLabel(const v1::Sender& sender) {
+  const std::string name = NameOr(sender.name(), sender.session_id());
+  switch (sender.origin()) {
+    case v1::ORIGIN_SHELL:
+      return "shell of " + name;
+    case v1::ORIGIN_BROKER:
+      return "broker";
+    case v1::ORIGIN_PERSON:
+      return std::string(kPersonName);
+    default:
+      return name;
+  }
+}
+
 std::string DeliveryContent(const v1::Delivery& delivery,
                             const Reader& reader) {
   const v1::Envelope& envelope = delivery.envelope();

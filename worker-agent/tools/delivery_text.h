@@ -31,6 +31,8 @@ Json DeliverParams(const v1::Delivery& delivery, const Reader& reader);
 
 // "a shell of Builder (worker), not a person": who sent it, truthfully.
 std::string SenderLabel(const v1::Sender& sender);
+// The same in a table: "shell of Builder", "person", "broker", "Builder".
+std::string ShortSenderLabel(const v1::Sender& sender);
 
 // "session", "shell", "person", "broker", "client".
 std::string_view OriginLabel(v1::Origin origin);

@@ -238,7 +238,7 @@ TEST_F(TmuxLaunchTest, WhatWasStartedBeforeAFailureIsNotDenied) {
       rig_.Around(WithFakeTmux(
           "[ \"$2\" = has-session ] && exit 1\n"
           "while [ \"$1\" != --launch ]; do shift; done\n"
-          "setsid " INTERCOM_AGENT " --launch \"$2\" >/dev/null 2>&1 &\n"
+          "setsid '" INTERCOM_AGENT "' --launch \"$2\" >/dev/null 2>&1 &\n"
           "while [ -e \"$2\" ]; do sleep 0.05; done; echo so it is")));
   EXPECT_THAT(launch.status,
               FailsWith(absl::StatusCode::kUnavailable, "LAUNCH_FAILED"));
