@@ -314,9 +314,8 @@ v1::Welcome Registrar::WelcomeFor(const Attachment& attachment,
           v1::PRESENCE_AWAY) {
     welcome.add_notices(
         "the coordinator of " + workspace->root +
-        " is away, and this session "
-        "is another one: anonymous, until it is given a role. To go on with "
-        "the coordinator: pi --session " +
+        " is away, and this session is another one: anonymous, until it is "
+        "given a role. To go on with the coordinator: pi --session " +
         workspace->coordinator_session_id +
         ". To have another one, name it in config.json and run: intercom "
         "coordinator take");

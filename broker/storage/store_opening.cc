@@ -42,9 +42,10 @@ absl::Status RepairSuspect(Database& db) {
   const std::string mark = SuspectPath(db.path());
   if (!std::filesystem::exists(mark)) return absl::OkStatus();
   const absl::Status repaired = db.Execute("REINDEX");
-  // No room for it, and the like: it can be tried again.
+  // What breaks a constraint (INTERNAL) is damage. No room for it, and the
+  // like: it can be tried again.
   if (!repaired.ok() && !absl::IsDataLoss(repaired) &&
-      !absl::IsFailedPrecondition(repaired)) {
+      !absl::IsInternal(repaired)) {
     return repaired;
   }
   INTERCOM_ASSIGN_OR_RETURN(const auto found,

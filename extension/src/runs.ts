@@ -32,9 +32,9 @@ interface End {
 }
 
 /**
- * Follows the runs that this session works on: each from its envelope on until a complete answer, that is until the host
- * settles or gets other input. What came before that answer is part of it. Its end is told once, and again whenever the agent says that it waits for it still. What
- * another process of the session did not live to tell is decided from the session's own entries.
+ * Follows the runs that this session works on: each from its envelope on until the host settles, or gets other input after
+ * a complete answer. What came before that is part of it. Its end is told once, and again whenever the agent says that it
+ * waits for it still. What another process of the session did not live to tell is decided from the session's own entries.
  */
 export class Runs {
 	readonly #session: RunSession;

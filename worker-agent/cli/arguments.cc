@@ -42,24 +42,6 @@ void Declare(CLI::App& app, const CommandSpec& spec, Arguments& arguments) {
   });
 }
 
-// The first word that stands where a command does and names none; empty if
-// there is none.
-std::string UnknownCommand(const CLI::App& app,
-                           const std::vector<std::string>& words) {
-  const CLI::App* parent = &app;
-  for (const std::string& word : words) {
-    if (word.starts_with("-")) continue;
-    const std::vector<const CLI::App*> named = parent->get_subcommands(
-        [&word](const CLI::App* one) { return one->get_name() == word; });
-    if (named.empty()) return word;
-    parent = named.front();
-    if (parent->get_subcommands([](const CLI::App*) { return true; }).empty()) {
-      break;
-    }
-  }
-  return "";
-}
-
 // Whether JSON is wanted, as far as can be told of words that can't be parsed.
 bool WantsJson(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -111,11 +93,12 @@ ParsedArguments ParseArguments(const std::vector<std::string>& words) {
     const int code = app->exit(error, out, err);
     parsed.output = out.str();
     parsed.error = err.str();
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-      if (const auto word = UnknownCommand(*app, words); !word.empty()) {
-        parsed.error = "There is no command " + QuotedLine(word) +
-                       "\nRun with --help for more information.\n";
-      }
+    // A command is missing: what could not be placed was meant for one.
+    if (const auto left = app->remaining(/*recurse=*/true);
+        !left.empty() &&
+        dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+      parsed.error = "There is no command " + QuotedLine(left.front()) +
+                     "\nRun with --help for more information.\n";
     }
     parsed.exit_code = code == 0 ? kExitOk : kExitUsage;
     if (code != 0 && WantsJson(words)) parsed.error = MisuseText(parsed.error);

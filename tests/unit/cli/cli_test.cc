@@ -71,14 +71,18 @@ TEST(ArgumentsTest, MisuseIsExitCodeTwo) {
 
 TEST(ArgumentsTest, ACommandThatThereIsNotIsNamed) {
   for (const std::vector<std::string>& words :
-       std::vector<std::vector<std::string>>{
-           {"frob"}, {"--json", "frob"}, {"broker", "frob"}}) {
+       std::vector<std::vector<std::string>>{{"frob"},
+                                             {"--json", "frob"},
+                                             {"--home", "/state", "frob"},
+                                             {"broker", "frob"}}) {
     const ParsedArguments parsed = ParseArguments(words);
     EXPECT_EQ(parsed.exit_code, kExitUsage);
     EXPECT_THAT(parsed.error,
                 AllOf(HasSubstr("There is no command"), HasSubstr("frob")));
   }
   EXPECT_THAT(ParseArguments({"broker"}).error, Not(HasSubstr("no command")));
+  EXPECT_THAT(ParseArguments({"--home", "/state", "broker"}).error,
+              Not(HasSubstr("no command")));
 }
 
 TEST(ArgumentsTest, MisuseUnderJsonIsOneLineOfJson) {

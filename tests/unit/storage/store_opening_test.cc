@@ -446,48 +446,78 @@ TEST_F(StoreOpeningTest, AStoreThatCannotBeWrittenIsAnErrorAndLeftAlone) {
   umount2(folder.c_str(), MNT_DETACH);
 }
 
-// An index without an entry for a row: no page is wrong.
-TEST_F(StoreOpeningTest, IndexesThatACheckFoundDamagedAreMadeAnew) {
-  Fill();
-  {
-    // Without the guard that the broker's connections have.
+// Damage that is in no page.
+class StoreSuspectTest : public StoreOpeningTest {
+ protected:
+  // Without the guard that the broker's connections have.
+  void Damage(const std::string& sql) {
     sqlite3* raw = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
-    EXPECT_EQ(
-        sqlite3_exec(raw,
-                     "PRAGMA writable_schema = ON; "
-                     "CREATE TEMP TABLE kept AS SELECT * FROM sqlite_master "
-                     "  WHERE name = 'sessions_by_root'; "
-                     "DELETE FROM sqlite_master "
-                     "  WHERE name = 'sessions_by_root'; "
-                     "PRAGMA writable_schema = RESET; "
-                     "UPDATE sessions SET workspace_root = '/elsewhere'; "
-                     "PRAGMA writable_schema = ON; "
-                     "INSERT INTO sqlite_master SELECT * FROM kept; "
-                     "PRAGMA writable_schema = RESET",
-                     nullptr, nullptr, nullptr),
-        SQLITE_OK)
+    EXPECT_EQ(sqlite3_exec(raw,
+                           ("PRAGMA writable_schema = ON; "
+                            "CREATE TEMP TABLE kept AS "
+                            "  SELECT rowid AS id, * FROM sqlite_master; " +
+                            sql +
+                            "; PRAGMA writable_schema = ON; "
+                            "DELETE FROM sqlite_master; "
+                            "INSERT INTO sqlite_master "
+                            "  SELECT type, name, tbl_name, rootpage, sql "
+                            "  FROM kept ORDER BY id; "
+                            "PRAGMA writable_schema = RESET")
+                               .c_str(),
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK)
         << sqlite3_errmsg(raw);
     sqlite3_close(raw);
   }
-  const SystemClock clock;
-  StoreChecker checker(path_, clock);
-  const auto check = [&] {
+  std::vector<std::string> Check() {
+    const SystemClock clock;
+    StoreChecker checker(path_, clock);
     Answer<absl::StatusOr<StoreCheck>> answer;
     EXPECT_THAT(checker.Start(absl::Seconds(60), answer.Callback()), IsOk());
-    return answer.Wait().value();
-  };
+    return answer.Wait().value().findings;
+  }
+  bool IsSuspect() { return std::filesystem::exists(SuspectPath(path_)); }
+};
+
+TEST_F(StoreSuspectTest, IndexesThatACheckFoundDamagedAreMadeAnew) {
+  Fill();
+  Damage(
+      "DELETE FROM sqlite_master WHERE name = 'sessions_by_root'; "
+      "PRAGMA writable_schema = RESET; "
+      "UPDATE sessions SET workspace_root = '/elsewhere'");
   // Opening alone does not see it.
   EXPECT_EQ(Open().value().store_id, first_id_);
-  EXPECT_THAT(check().findings, ::testing::Not(IsEmpty()));
-  EXPECT_TRUE(std::filesystem::exists(SuspectPath(path_)));
+  EXPECT_THAT(Check(), ::testing::Not(IsEmpty()));
+  EXPECT_TRUE(IsSuspect());
 
   const auto repaired = Open();
   ASSERT_THAT(repaired, IsOk());
   EXPECT_EQ(repaired->store_id, first_id_);
   EXPECT_THAT(repaired->notices, IsEmpty());
-  EXPECT_FALSE(std::filesystem::exists(SuspectPath(path_)));
-  EXPECT_THAT(check().findings, IsEmpty());
+  EXPECT_FALSE(IsSuspect());
+  EXPECT_THAT(Check(), IsEmpty());
+}
+
+TEST_F(StoreSuspectTest, WhatNoIndexCanHoldIsReplaced) {
+  Fill();
+  Damage(
+      "DELETE FROM sqlite_master WHERE name = 'sqlite_autoindex_envelopes_1'; "
+      "UPDATE sqlite_master SET sql = replace(sql, "
+      "  'UNIQUE (envelope_id, sender_session_id)', 'CHECK (1)') "
+      "  WHERE name = 'envelopes'; "
+      "PRAGMA writable_schema = RESET; "
+      "UPDATE envelopes SET envelope_id = 'open-0' "
+      "  WHERE envelope_id = 'open-1'");
+  EXPECT_EQ(Open().value().store_id, first_id_);
+  EXPECT_THAT(Check(), ::testing::Not(IsEmpty()));
+
+  const auto replaced = Open();
+  ASSERT_THAT(replaced, IsOk());
+  EXPECT_NE(replaced->store_id, first_id_);
+  EXPECT_THAT(replaced->notices, ElementsAre(HasSubstr("was damaged")));
+  EXPECT_FALSE(IsSuspect());
+  EXPECT_THAT(Check(), IsEmpty());
 }
 
 }  // namespace
